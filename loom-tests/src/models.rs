@@ -1,0 +1,204 @@
+//! The models: what two or three threads do with a lock, for any lock.
+
+use std::cell::Cell;
+
+use exclusion::raw::{RawLock, Waiting};
+use exclusion::wait::{SpinThenYield, Unless};
+use exclusion::{Leased, Seated};
+use loom::cell::UnsafeCell;
+use loom::sync::Arc;
+use loom::thread;
+
+/// A raw lock and the data that it protects. Loom sees two threads at the data, and one that comes
+/// to it without knowing what the last one did.
+struct Guarded<L> {
+    lock: L,
+    entries: UnsafeCell<usize>,
+}
+
+// SAFETY: what `L` is here to show; loom checks each access.
+unsafe impl<L: RawLock> Sync for Guarded<L> {}
+// SAFETY: a number and a lock.
+unsafe impl<L: RawLock> Send for Guarded<L> {}
+
+impl<L: RawLock> Guarded<L> {
+    fn new() -> Arc<Self> {
+        Arc::new(Self { lock: L::unlocked(), entries: UnsafeCell::new(0) })
+    }
+
+    /// One acquisition, if it succeeds.
+    fn visit(&self, seat: usize, waiting: &impl Waiting) -> bool {
+        // SAFETY: each thread of a model keeps to a seat of its own.
+        if unsafe { self.lock.acquire(seat, waiting) }.is_err() {
+            return false;
+        }
+        self.count();
+        // SAFETY: we are inside.
+        unsafe { self.lock.release(seat) };
+        true
+    }
+
+    fn count(&self) {
+        // SAFETY: we are inside; loom would see anybody else.
+        self.entries.with_mut(|entries| unsafe { *entries += 1 });
+    }
+
+    fn entries(&self) -> usize {
+        // SAFETY: all others have been joined; loom would see anybody else.
+        self.entries.with(|entries| unsafe { *entries })
+    }
+}
+
+/// Runs one thread a seat and returns how many entries the threads say they made, and the lock.
+fn together<L: RawLock + 'static, const N: usize>(
+    visits: fn(&Guarded<L>, usize) -> usize,
+) -> (usize, Arc<Guarded<L>>) {
+    let guarded = Guarded::<L>::new();
+    let others: Vec<_> = (1..N)
+        .map(|seat| {
+            let guarded = guarded.clone();
+            thread::spawn(move || visits(&guarded, seat))
+        })
+        .collect();
+    let mut entries = visits(&guarded, 0);
+    for other in others {
+        entries += other.join().unwrap();
+    }
+    (entries, guarded)
+}
+
+/// `N` seats, `TIMES` acquisitions each.
+pub fn enter<L: RawLock + 'static, const N: usize, const TIMES: usize>() {
+    let (entries, guarded) = together::<L, N>(|guarded, seat| {
+        (0..TIMES).filter(|_| guarded.visit(seat, &SpinThenYield)).count()
+    });
+    assert_eq!(entries, N * TIMES);
+    assert_eq!(guarded.entries(), entries);
+}
+
+/// One seat enters; the other gives up after `LOOKS` looks, and then enters patiently. What it left
+/// behind must hinder nobody.
+pub fn withdraw<L: RawLock + 'static, const LOOKS: usize>() {
+    let (entries, guarded) = together::<L, 2>(|guarded, seat| {
+        if seat == 0 {
+            return guarded.visit(seat, &SpinThenYield).into();
+        }
+        let looks = Cell::new(0);
+        let tired = Unless(|| looks.replace(looks.get() + 1) == LOOKS);
+        let first = guarded.visit(seat, &tired);
+        let second = guarded.visit(seat, &SpinThenYield);
+        usize::from(first) + usize::from(second)
+    });
+    assert_eq!(guarded.entries(), entries);
+}
+
+/// Both seats enter, give up at once when they come again, and leave a lock that is free.
+pub fn come_back_and_withdraw<L: RawLock + 'static>() {
+    let (entries, guarded) = together::<L, 2>(|guarded, seat| {
+        let first = guarded.visit(seat, &SpinThenYield);
+        let second = guarded.visit(seat, &Unless(|| true));
+        usize::from(first) + usize::from(second)
+    });
+    assert_eq!(guarded.entries(), entries);
+    assert!(guarded.visit(0, &Unless(|| true)), "the lock was left held");
+    assert!(guarded.visit(1, &Unless(|| true)), "the lock was left held");
+}
+
+/// Both seats try once. Whatever they got, the lock is free afterwards.
+pub fn try_acquire<L: RawLock + 'static>() {
+    let (entries, guarded) = together::<L, 2>(|guarded, seat| {
+        // SAFETY: each thread of a model keeps to a seat of its own.
+        let inside = unsafe { guarded.lock.try_acquire(seat) };
+        if inside {
+            guarded.count();
+            // SAFETY: we are inside.
+            unsafe { guarded.lock.release(seat) };
+        }
+        inside.into()
+    });
+    assert_eq!(guarded.entries(), entries);
+    assert!(guarded.visit(0, &Unless(|| true)), "the lock was left held");
+    assert!(guarded.visit(1, &Unless(|| true)), "the lock was left held");
+}
+
+/// The safe handles: two owned seats, the data in the lock.
+pub fn seated<L: RawLock + 'static>() {
+    let cell: &'static Seated<L, usize> = Box::leak(Box::new(Seated::new(0)));
+    let [mut left, mut right] = cell.take_seats().expect("taken for the first time");
+    let other = thread::spawn(move || *right.lock() += 1);
+    *left.lock() += 1;
+    other.join().unwrap();
+    assert_eq!(*left.lock(), 2);
+}
+
+/// A leased lock with data, as lock_api's mutex has it, but data that loom watches.
+struct Mutex<L> {
+    raw: Leased<L>,
+    entries: UnsafeCell<usize>,
+}
+
+// SAFETY: what `Leased` is here to show; loom checks each access.
+unsafe impl<L: RawLock> Sync for Mutex<L> {}
+// SAFETY: a number and a lock.
+unsafe impl<L: RawLock> Send for Mutex<L> {}
+
+impl<L: RawLock> Mutex<L> {
+    fn visit(&self) {
+        use lock_api::RawMutex;
+        let lease = RawMutex::lock(&self.raw);
+        self.count(lease);
+    }
+
+    /// By a deadline, which under loom passes at the first wait.
+    fn hurry(&self) -> bool {
+        use lock_api::RawMutexTimed;
+        RawMutexTimed::try_lock_for(&self.raw, std::time::Duration::from_secs(1))
+            .map(|lease| self.count(lease))
+            .is_some()
+    }
+
+    fn count(&self, lease: exclusion::Lease) {
+        use lock_api::RawMutex;
+        // SAFETY: we are inside; loom would see anybody else.
+        self.entries.with_mut(|entries| unsafe { *entries += 1 });
+        // SAFETY: this is the lease of the acquisition that is inside.
+        unsafe { RawMutex::unlock(&self.raw, lease) };
+    }
+}
+
+fn contend<L: RawLock + 'static, const THREADS: usize>(visits: fn(&Mutex<L>, usize) -> usize) {
+    let mutex = Arc::new(Mutex::<L> { raw: Leased::new(), entries: UnsafeCell::new(0) });
+    let others: Vec<_> = (1..THREADS)
+        .map(|number| {
+            let mutex = mutex.clone();
+            thread::spawn(move || visits(&mutex, number))
+        })
+        .collect();
+    let mut entries = visits(&mutex, 0);
+    for other in others {
+        entries += other.join().unwrap();
+    }
+    // SAFETY: all others have been joined; loom would see anybody else.
+    assert_eq!(mutex.entries.with(|entries| unsafe { *entries }), entries);
+    assert!(mutex.hurry(), "the lock was left held");
+}
+
+/// `THREADS` threads lock `TIMES` times each.
+pub fn lease<L: RawLock + 'static, const THREADS: usize, const TIMES: usize>() {
+    contend::<L, THREADS>(|mutex, _| {
+        (0..TIMES).for_each(|_| mutex.visit());
+        TIMES
+    });
+}
+
+/// One thread locks, the others give up at their first wait.
+pub fn lease_or_give_up<L: RawLock + 'static, const THREADS: usize>() {
+    contend::<L, THREADS>(|mutex, number| {
+        if number == 0 {
+            mutex.visit();
+            1
+        } else {
+            mutex.hurry().into()
+        }
+    });
+}

@@ -1,0 +1,135 @@
+//! Memory orderings by name.
+//!
+//! An *edge* is one half of a synchronises-with pair, or one full fence. Each file of `raw`, and
+//! `seat` and `lot`, declares its edges once with `edges!` and uses them by name where it reads
+//! and writes; a `Register` takes nothing else. In a normal build an edge is a
+//! constant ordering. Under `--cfg loom` one edge of a running model can be weakened by its name,
+//! which is how the crate shows that each of them is needed.
+
+use crate::primitive::{self, Ordering};
+
+/// A named memory ordering: what one access contributes to a happens-before edge.
+#[derive(Clone, Copy, Debug)]
+pub struct Edge {
+    #[cfg(loom)]
+    name: &'static str,
+    ordering: Ordering,
+}
+
+impl Edge {
+    /// No ordering: nothing rides on the access.
+    pub const RELAXED: Self = Self::new("relaxed", Ordering::Relaxed);
+
+    #[cfg(not(loom))]
+    pub(crate) const fn new(_: &'static str, ordering: Ordering) -> Self {
+        Self { ordering }
+    }
+
+    #[cfg(loom)]
+    pub(crate) const fn new(name: &'static str, ordering: Ordering) -> Self {
+        Self { name, ordering }
+    }
+
+    /// The file and what the edge does there, as in `bakery::TICKET`.
+    #[cfg(loom)]
+    pub const fn name(self) -> &'static str {
+        self.name
+    }
+
+    /// The ordering to use at the access.
+    #[inline(always)]
+    pub(crate) fn ordering(self) -> Ordering {
+        #[cfg(loom)]
+        if weakened::is(self.name) {
+            return Ordering::Relaxed;
+        }
+        self.ordering
+    }
+
+    /// Both halves of a read-modify-write, each of which can be weakened alone.
+    #[inline(always)]
+    #[cfg(target_has_atomic = "ptr")]
+    pub(crate) fn with(self, release: Self) -> Ordering {
+        match (self.ordering(), release.ordering()) {
+            (Ordering::Acquire, Ordering::Release) => Ordering::AcqRel,
+            (Ordering::Acquire, _) => Ordering::Acquire,
+            (_, release) => release,
+        }
+    }
+
+    /// Executes this edge as a full fence.
+    #[inline(always)]
+    pub(crate) fn fence(self) {
+        #[cfg(loom)]
+        if weakened::is(self.name) {
+            return;
+        }
+        debug_assert!(matches!(self.ordering, Ordering::SeqCst));
+        primitive::full_fence();
+    }
+}
+
+/// Declares the edges of a file, and `EDGES`, the list of them.
+macro_rules! edges {
+    ($file:literal: $($(#[$doc:meta])* $name:ident = $ordering:ident;)*) => {
+        $($(#[$doc])* const $name: $crate::edge::Edge = $crate::edge::Edge::new(
+            concat!($file, "::", stringify!($name)),
+            $crate::primitive::Ordering::$ordering,
+        );)*
+
+        #[cfg(loom)]
+        pub(crate) const EDGES: &[$crate::edge::Edge] = &[$($name),*];
+    };
+}
+pub(crate) use edges;
+
+/// Every edge of the crate, file by file.
+#[cfg(loom)]
+pub fn all() -> impl Iterator<Item = Edge> {
+    [
+        crate::raw::bakery::EDGES,
+        crate::raw::black_white::EDGES,
+        crate::raw::peterson::EDGES,
+        crate::raw::peterson_swap::EDGES,
+        crate::raw::priority::EDGES,
+        crate::seat::EDGES,
+        crate::lot::EDGES,
+    ]
+    .into_iter()
+    .flatten()
+    .copied()
+}
+
+#[cfg(loom)]
+pub use weakened::weaken;
+
+#[cfg(loom)]
+mod weakened {
+    use core::cell::Cell;
+
+    // loom runs the threads of a model as coroutines of the thread that checks it, so a
+    // thread-local is seen by all of them and by no other test.
+    std::thread_local!(static WEAKENED: Cell<Option<&'static str>> = const { Cell::new(None) });
+
+    pub(super) fn is(name: &str) -> bool {
+        WEAKENED.get() == Some(name)
+    }
+
+    /// Runs `model` with the edge of that name made relaxed, or removed if it is a fence.
+    ///
+    /// # Panics
+    /// When no edge has that name.
+    pub fn weaken<R>(name: &'static str, model: impl FnOnce() -> R) -> R {
+        struct Restore;
+        impl Drop for Restore {
+            fn drop(&mut self) {
+                WEAKENED.set(None);
+            }
+        }
+
+        assert!(super::all().any(|edge| edge.name() == name), "no edge is named {name}");
+        WEAKENED.set(Some(name));
+        let _restore = Restore;
+        model()
+    }
+}

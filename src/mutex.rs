@@ -1,0 +1,299 @@
+//! Drop-in mutexes over [`lock_api`]: [`BakeryMutex`] and [`TournamentMutex`].
+
+use core::fmt;
+use core::ops::{Deref, DerefMut};
+
+use crate::raw::{Bakery, Peterson, RawLock, Tournament};
+use crate::seat::{Lease, Leased};
+
+/// The number of seats of a drop-in mutex unless told otherwise: as many as can be leased.
+pub const DEFAULT_SEATS: usize = usize::BITS as usize;
+
+// SAFETY: `Leased` lets in one lease at a time (invariant 3 of `seat`), with acquire and release by its
+// edges E1 and E3 and those of the raw lock. A lease is what `unlock` needs, and forgetting it leaves
+// the lock held. No operation unwinds.
+unsafe impl<L: RawLock> lock_api::RawMutex for Leased<L> {
+    #[cfg(not(loom))]
+    const INIT: Self = Self::new();
+
+    /// Loom's atomics cannot be built in a constant. The mutexes of this crate do not use it.
+    #[cfg(loom)]
+    const INIT: Self = panic!("under loom use BakeryMutex::new or lock_api::Mutex::from_raw");
+
+    type Guard = Lease;
+
+    #[inline]
+    fn lock(&self) -> Lease {
+        self.lock()
+    }
+
+    #[inline]
+    fn try_lock(&self) -> Option<Lease> {
+        self.try_lock()
+    }
+
+    #[inline]
+    unsafe fn unlock(&self, lease: Lease) {
+        // SAFETY: the same contract.
+        unsafe { self.unlock(lease) };
+    }
+
+    #[inline]
+    fn is_locked(&self) -> bool {
+        self.is_locked()
+    }
+}
+
+// SAFETY: as above. Unlocking is always fair: by invariant 2 of `seat` nobody overtakes those who wait.
+unsafe impl<L: RawLock> lock_api::RawMutexFair for Leased<L> {
+    #[inline]
+    unsafe fn unlock_fair(&self, lease: Lease) {
+        // SAFETY: the same contract.
+        unsafe { self.unlock(lease) };
+    }
+
+    #[inline]
+    unsafe fn bump(&self, lease: &mut Lease) {
+        if self.is_awaited(lease) {
+            // Neither of the two unwinds, so the lease is never seen stale.
+            // SAFETY: the same contract; the stale lease is overwritten before anybody uses it.
+            unsafe { self.unlock(lease.duplicate()) };
+            *lease = self.lock();
+        }
+    }
+}
+
+#[cfg(feature = "std")]
+// SAFETY: as above. Who gives up withdraws from the raw lock and leaves its seat.
+unsafe impl<L: RawLock> lock_api::RawMutexTimed for Leased<L> {
+    type Duration = std::time::Duration;
+    type Instant = std::time::Instant;
+
+    #[inline]
+    fn try_lock_for(&self, timeout: Self::Duration) -> Option<Lease> {
+        match std::time::Instant::now().checked_add(timeout) {
+            Some(deadline) => self.try_lock_until(deadline),
+            None => Some(self.lock()),
+        }
+    }
+
+    #[inline]
+    fn try_lock_until(&self, deadline: Self::Instant) -> Option<Lease> {
+        self.try_lock_until(deadline)
+    }
+}
+
+/// A drop-in type: a transparent wrapper of lock_api's mutex, so that `new` knows how many seats to
+/// use where the type is not written out, and exists under loom.
+macro_rules! drop_in {
+    (
+        $(#[$doc:meta])*
+        $mutex:ident, $raw:ident = $lock:ty, $guard:ident, $mapped:ident, $arc_guard:ident
+    ) => {
+        #[doc = concat!("The [`lock_api::RawMutex`] of [`", stringify!($mutex), "`].")]
+        pub type $raw<const SEATS: usize = DEFAULT_SEATS> = Leased<$lock>;
+
+        #[doc = concat!("The guard of a [`", stringify!($mutex), "`].")]
+        pub type $guard<'a, T, const SEATS: usize = DEFAULT_SEATS> =
+            lock_api::MutexGuard<'a, $raw<SEATS>, T>;
+
+        #[doc = concat!("The guard of a part of the data in a [`", stringify!($mutex), "`].")]
+        pub type $mapped<'a, T, const SEATS: usize = DEFAULT_SEATS> =
+            lock_api::MappedMutexGuard<'a, $raw<SEATS>, T>;
+
+        #[doc = concat!("The guard that owns an `Arc` of its [`", stringify!($mutex), "`].")]
+        #[cfg(feature = "arc_lock")]
+        pub type $arc_guard<T, const SEATS: usize = DEFAULT_SEATS> =
+            lock_api::ArcMutexGuard<$raw<SEATS>, T>;
+
+        $(#[$doc])*
+        #[repr(transparent)]
+        pub struct $mutex<T: ?Sized, const SEATS: usize = DEFAULT_SEATS>(
+            lock_api::Mutex<$raw<SEATS>, T>,
+        );
+
+        impl<T> $mutex<T> {
+            /// Puts `value` behind a lock of [`DEFAULT_SEATS`] seats.
+            #[cfg(not(loom))]
+            #[inline]
+            pub const fn new(value: T) -> Self {
+                Self::with_seats(value)
+            }
+
+            /// Puts `value` behind a lock of [`DEFAULT_SEATS`] seats.
+            #[cfg(loom)]
+            pub fn new(value: T) -> Self {
+                Self::with_seats(value)
+            }
+        }
+
+        impl<T, const SEATS: usize> $mutex<T, SEATS> {
+            /// Puts `value` behind a lock of `SEATS` seats.
+            ///
+            /// # Panics
+            /// No seats, or more than `usize` has bits, do not compile.
+            #[cfg(not(loom))]
+            #[inline]
+            pub const fn with_seats(value: T) -> Self {
+                Self(lock_api::Mutex::from_raw(Leased::new(), value))
+            }
+
+            /// Puts `value` behind a lock of `SEATS` seats.
+            #[cfg(loom)]
+            pub fn with_seats(value: T) -> Self {
+                Self(lock_api::Mutex::from_raw(Leased::new(), value))
+            }
+
+            /// The value.
+            #[inline]
+            pub fn into_inner(self) -> T {
+                self.0.into_inner()
+            }
+        }
+
+        /// The methods of lock_api that start from an `Arc`.
+        #[cfg(feature = "arc_lock")]
+        impl<T, const SEATS: usize> $mutex<T, SEATS> {
+            fn inner(self: &alloc::sync::Arc<Self>) -> alloc::sync::Arc<lock_api::Mutex<$raw<SEATS>, T>> {
+                let wrapped = alloc::sync::Arc::into_raw(alloc::sync::Arc::clone(self));
+                // SAFETY: the wrapper is transparent, so size, alignment and validity are the same.
+                unsafe { alloc::sync::Arc::from_raw(wrapped.cast()) }
+            }
+
+            /// Waits for the lock; the guard keeps the mutex alive.
+            pub fn lock_arc(self: &alloc::sync::Arc<Self>) -> $arc_guard<T, SEATS> {
+                self.inner().lock_arc()
+            }
+
+            /// The lock, if nobody has it or waits for it; the guard keeps the mutex alive.
+            pub fn try_lock_arc(self: &alloc::sync::Arc<Self>) -> Option<$arc_guard<T, SEATS>> {
+                self.inner().try_lock_arc()
+            }
+
+            /// Waits for the lock at most so long; the guard keeps the mutex alive.
+            #[cfg(feature = "std")]
+            pub fn try_lock_arc_for(
+                self: &alloc::sync::Arc<Self>,
+                timeout: std::time::Duration,
+            ) -> Option<$arc_guard<T, SEATS>> {
+                self.inner().try_lock_arc_for(timeout)
+            }
+
+            /// Waits for the lock until then; the guard keeps the mutex alive.
+            #[cfg(feature = "std")]
+            pub fn try_lock_arc_until(
+                self: &alloc::sync::Arc<Self>,
+                deadline: std::time::Instant,
+            ) -> Option<$arc_guard<T, SEATS>> {
+                self.inner().try_lock_arc_until(deadline)
+            }
+        }
+
+        impl<T: ?Sized, const SEATS: usize> Deref for $mutex<T, SEATS> {
+            type Target = lock_api::Mutex<$raw<SEATS>, T>;
+
+            #[inline]
+            fn deref(&self) -> &Self::Target {
+                &self.0
+            }
+        }
+
+        impl<T: ?Sized, const SEATS: usize> DerefMut for $mutex<T, SEATS> {
+            #[inline]
+            fn deref_mut(&mut self) -> &mut Self::Target {
+                &mut self.0
+            }
+        }
+
+        impl<T: Default, const SEATS: usize> Default for $mutex<T, SEATS> {
+            fn default() -> Self {
+                Self::with_seats(T::default())
+            }
+        }
+
+        impl<T, const SEATS: usize> From<T> for $mutex<T, SEATS> {
+            fn from(value: T) -> Self {
+                Self::with_seats(value)
+            }
+        }
+
+        impl<T: ?Sized + fmt::Debug, const SEATS: usize> fmt::Debug for $mutex<T, SEATS> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Debug::fmt(&self.0, f)
+            }
+        }
+    };
+}
+
+drop_in! {
+    /// A mutex that serves in order of arrival: Lamport's bakery behind lock_api's interface.
+    ///
+    /// It dereferences to [`lock_api::Mutex`] and has all its methods: `lock`, `try_lock`, `try_lock_for`,
+    /// `try_lock_until`, `is_locked`, mapped guards, `bump`. Put it where a `parking_lot::Mutex` was.
+    ///
+    /// ```
+    /// # #[cfg(not(loom))] {
+    /// use exclusion::BakeryMutex;
+    ///
+    /// static HITS: BakeryMutex<u32> = BakeryMutex::new(0);
+    ///
+    /// std::thread::scope(|scope| {
+    ///     for _ in 0..4 {
+    ///         scope.spawn(|| *HITS.lock() += 1);
+    ///     }
+    /// });
+    /// assert_eq!(*HITS.lock(), 4);
+    /// # }
+    /// ```
+    ///
+    /// # Seats
+    /// Any number of threads may use the lock. `SEATS` says how many may stand in line at a time: those
+    /// beyond wait for a seat, in no particular order. The lock takes a word a seat.
+    ///
+    /// # Fairness
+    /// First come, first served among those who have a seat; nobody overtakes them. `try_lock` fails if
+    /// anybody is inside or waits.
+    ///
+    /// # Panics
+    /// Never at run time. A panic while a guard lives releases the lock and does not poison it.
+    BakeryMutex, RawBakeryMutex = Bakery<SEATS>,
+    BakeryMutexGuard, MappedBakeryMutexGuard, ArcBakeryMutexGuard
+}
+
+drop_in! {
+    /// A mutex without starvation whose contenders play a tournament, behind lock_api's interface.
+    ///
+    /// It dereferences to [`lock_api::Mutex`] and has all its methods: `lock`, `try_lock`, `try_lock_for`,
+    /// `try_lock_until`, `is_locked`, mapped guards, `bump`. Put it where a `parking_lot::Mutex` was.
+    ///
+    /// ```
+    /// # #[cfg(not(loom))] {
+    /// use exclusion::TournamentMutex;
+    ///
+    /// let best = TournamentMutex::new(None);
+    /// std::thread::scope(|scope| {
+    ///     for time in [31, 29, 30] {
+    ///         let best = &best;
+    ///         scope.spawn(move || {
+    ///             let mut best = best.lock();
+    ///             *best = Some(best.map_or(time, |best: u32| best.min(time)));
+    ///         });
+    ///     }
+    /// });
+    /// assert_eq!(best.into_inner(), Some(29));
+    /// # }
+    /// ```
+    ///
+    /// # Seats
+    /// Any number of threads may use the lock. `SEATS` says how many may play at a time: those beyond wait
+    /// for a seat, in no particular order. The lock takes three words a seat.
+    ///
+    /// # Fairness
+    /// No starvation among those who have a seat: see [`Tournament`]. `try_lock` fails if
+    /// anybody is inside or waits.
+    ///
+    /// # Panics
+    /// Never at run time. A panic while a guard lives releases the lock and does not poison it.
+    TournamentMutex, RawTournamentMutex = Tournament<SEATS, Peterson>,
+    TournamentMutexGuard, MappedTournamentMutexGuard, ArcTournamentMutexGuard
+}
