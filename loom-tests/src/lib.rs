@@ -7,10 +7,13 @@
 pub mod models;
 
 use std::io::Write;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Instant;
+
+/// Branches in one execution. No model that holds comes near it.
+const MOST_BRANCHES: usize = 10_000;
 
 /// How much of a model loom explores.
 #[derive(Clone, Copy)]
@@ -23,7 +26,7 @@ pub enum Search {
 
 fn explore(search: Search, model: fn(), executions: &Arc<AtomicUsize>) {
     let mut builder = loom::model::Builder::new();
-    builder.max_branches = 100_000;
+    builder.max_branches = MOST_BRANCHES;
     builder.preemption_bound = match search {
         Search::Exhaustive => None,
         Search::Preemptions(most) => Some(most),
@@ -44,50 +47,73 @@ pub fn hold(name: &str, search: Search, model: fn()) {
         Search::Exhaustive => "exhaustive".to_owned(),
         Search::Preemptions(most) => format!("at most {most} preemptions"),
     };
-    report(name, "holds", &searched, &executions, start);
+    report(name, "holds", &searched, executions.load(Relaxed), start);
 }
 
-/// Runs `model` with the edge weakened, which loom must refute.
-pub fn refuted(edge: &'static str, search: Search, model: fn()) {
-    let executions = Arc::new(AtomicUsize::new(0));
+/// What goes wrong when an edge is weakened.
+#[derive(Clone, Copy)]
+pub enum Finding {
+    /// Two at the data, or one that does not know what the last one did.
+    Race,
+    /// Everybody sleeps.
+    Deadlock,
+    /// Somebody looks again and again and never sees what it waits for.
+    EndlessWait,
+}
+
+impl Finding {
+    fn message(self) -> &'static str {
+        match self {
+            Self::Race => "Causality violation",
+            Self::Deadlock => "deadlock",
+            Self::EndlessWait => "exceeded maximum number of branches",
+        }
+    }
+}
+
+/// Runs `model` with the edge weakened, which loom must refute. `test` is the name of the calling test.
+///
+/// The search runs in a process of its own, by calling the same test again: what loom finds is
+/// often a deadlock, and a deadlocked model cannot be unwound.
+pub fn refuted(test: &str, edge: &'static str, finding: Finding, search: Search, model: fn()) {
+    if std::env::var_os(CHILD).is_some() {
+        return search_weakened(edge, search, model);
+    }
     let start = Instant::now();
-    let outcome = exclusion::edge::weaken(edge, || {
-        quietly(|| catch_unwind(AssertUnwindSafe(|| explore(search, model, &executions))))
-    });
-    let Err(panic) = outcome else {
-        panic!("{edge} can be weakened without loom noticing in {} executions", executions.load(Relaxed));
-    };
-    let found = panic.downcast_ref::<String>().map(String::as_str);
-    let found = found.or(panic.downcast_ref::<&str>().copied()).unwrap_or("a panic");
-    // A model that outgrows loom refutes nothing.
-    assert!(!found.contains("exceeded maximum number of"), "{edge}: {found}");
-    report(edge, "refuted", found.lines().next().unwrap_or_default(), &executions, start);
+    let child = Command::new(std::env::current_exe().expect("this test has a file"))
+        .args([test, "--exact", "--nocapture"])
+        .env(CHILD, "1")
+        .output()
+        .expect("this test can be run again");
+    let output = String::from_utf8_lossy(&child.stdout);
+    let (_, outcome) = output
+        .lines()
+        .find_map(|line| line.split_once(FOUND))
+        .unwrap_or_else(|| panic!("loom does not notice that {edge} is weakened:\n{output}"));
+    let (executions, found) = outcome.split_once(' ').expect("a count and what was found");
+    assert!(found.contains(finding.message()), "weakening {edge} led to something else: {found}");
+    report(edge, "refuted", found, executions.parse().expect("a count"), start);
+}
+
+const CHILD: &str = "LOOM_TESTS_CHILD";
+const FOUND: &str = "loom found after ";
+
+/// Ends the process at the first panic, which is what loom found.
+fn search_weakened(edge: &'static str, search: Search, model: fn()) {
+    let executions = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&executions);
+    std::panic::set_hook(Box::new(move |info| {
+        let found = info.payload_as_str().unwrap_or("a panic").lines().next().unwrap_or_default();
+        println!("\n{FOUND}{} {found}", counted.load(Relaxed));
+        std::process::exit(1);
+    }));
+    exclusion::edge::weaken(edge, || explore(search, model, &executions));
+    println!("nothing in {} executions", executions.load(Relaxed));
 }
 
 /// Straight to stderr, past the test harness, which would keep it from who runs the tests.
-fn report(name: &str, verdict: &str, how: &str, executions: &AtomicUsize, start: Instant) {
-    let executions = executions.load(Relaxed);
+fn report(name: &str, verdict: &str, how: &str, executions: usize, start: Instant) {
     let seconds = start.elapsed().as_secs_f64();
     let line = format!("{verdict:8} {name:44} {executions:9} executions {seconds:7.2} s  {how}\n");
     std::io::stderr().write_all(line.as_bytes()).expect("stderr is writable");
-}
-
-/// Without the panic messages of executions that are meant to fail.
-fn quietly<R>(run: impl FnOnce() -> R) -> R {
-    use std::cell::Cell;
-    use std::sync::Once;
-    thread_local!(static QUIET: Cell<bool> = const { Cell::new(false) });
-    static HOOK: Once = Once::new();
-    HOOK.call_once(|| {
-        let usual = std::panic::take_hook();
-        std::panic::set_hook(Box::new(move |info| {
-            if !QUIET.get() {
-                usual(info);
-            }
-        }));
-    });
-    QUIET.set(true);
-    let result = run();
-    QUIET.set(false);
-    result
 }

@@ -76,32 +76,56 @@ pub fn enter<L: RawLock + 'static, const N: usize, const TIMES: usize>() {
     assert_eq!(guarded.entries(), entries);
 }
 
-/// One seat enters; the other gives up after `LOOKS` looks, and then enters patiently. What it left
-/// behind must hinder nobody.
+/// Nobody is left in the way: each seat gets in without waiting.
+fn assert_free<L: RawLock>(guarded: &Guarded<L>, seats: usize) {
+    for seat in 0..seats {
+        assert!(guarded.visit(seat, &Unless(|| true)), "the lock was left held");
+    }
+}
+
+/// A way of waiting that gives up at look number `most` after the first.
+fn tired_after(most: usize) -> impl Waiting {
+    let looks = Cell::new(0);
+    Unless(move || looks.replace(looks.get() + 1) == most)
+}
+
+/// One seat enters while the other gives up after `LOOKS` looks.
 pub fn withdraw<L: RawLock + 'static, const LOOKS: usize>() {
+    let (entries, guarded) = together::<L, 2>(|guarded, seat| {
+        let entered = if seat == 0 {
+            guarded.visit(seat, &SpinThenYield)
+        } else {
+            guarded.visit(seat, &tired_after(LOOKS))
+        };
+        entered.into()
+    });
+    assert_eq!(guarded.entries(), entries);
+    assert_free(&guarded, 2);
+}
+
+/// One seat enters while the other gives up, then comes back patiently. What it left behind must
+/// hinder nobody, and what it missed it must learn.
+pub fn withdraw_and_return<L: RawLock + 'static>() {
     let (entries, guarded) = together::<L, 2>(|guarded, seat| {
         if seat == 0 {
             return guarded.visit(seat, &SpinThenYield).into();
         }
-        let looks = Cell::new(0);
-        let tired = Unless(|| looks.replace(looks.get() + 1) == LOOKS);
-        let first = guarded.visit(seat, &tired);
+        let first = guarded.visit(seat, &tired_after(0));
         let second = guarded.visit(seat, &SpinThenYield);
         usize::from(first) + usize::from(second)
     });
     assert_eq!(guarded.entries(), entries);
 }
 
-/// Both seats enter, give up at once when they come again, and leave a lock that is free.
-pub fn come_back_and_withdraw<L: RawLock + 'static>() {
+/// Both seats enter, come again and give up at once.
+pub fn return_and_withdraw<L: RawLock + 'static>() {
     let (entries, guarded) = together::<L, 2>(|guarded, seat| {
         let first = guarded.visit(seat, &SpinThenYield);
-        let second = guarded.visit(seat, &Unless(|| true));
+        let second = guarded.visit(seat, &tired_after(0));
         usize::from(first) + usize::from(second)
     });
     assert_eq!(guarded.entries(), entries);
-    assert!(guarded.visit(0, &Unless(|| true)), "the lock was left held");
-    assert!(guarded.visit(1, &Unless(|| true)), "the lock was left held");
+    assert_free(&guarded, 2);
 }
 
 /// Both seats try once. Whatever they got, the lock is free afterwards.
@@ -117,8 +141,7 @@ pub fn try_acquire<L: RawLock + 'static>() {
         inside.into()
     });
     assert_eq!(guarded.entries(), entries);
-    assert!(guarded.visit(0, &Unless(|| true)), "the lock was left held");
-    assert!(guarded.visit(1, &Unless(|| true)), "the lock was left held");
+    assert_free(&guarded, 2);
 }
 
 /// The safe handles: two owned seats, the data in the lock.

@@ -1,22 +1,36 @@
-//! Each raw lock, as shipped.
+//! Each raw lock as shipped. One suite, a line a lock.
+
+use exclusion::raw::{Bakery, BlackWhiteBakery, Peterson, PetersonSwap, Priority, Tournament};
 use loom_tests::Search::{Exhaustive, Preemptions};
 use loom_tests::{hold, models};
-use exclusion::raw::*;
 
-macro_rules! lock {
-    ($name:ident, two: $two:ty, three: $three:ty) => {
-        mod $name {
+macro_rules! raw_lock {
+    ($lock:ident: two seats in $two:ty, three in $three:ty) => {
+        mod $lock {
             use super::*;
-            #[test] fn two_seats() { hold(concat!(stringify!($name), " two seats"), Exhaustive, models::enter::<$two, 2, 1>); }
-            #[test] fn try_acquire() { hold(concat!(stringify!($name), " try"), Exhaustive, models::try_acquire::<$two>); }
-            #[test] fn withdraw() { hold(concat!(stringify!($name), " withdraw 0"), Exhaustive, models::withdraw::<$two, 0>); }
-            #[test] fn twice() { hold(concat!(stringify!($name), " twice"), Preemptions(3), models::enter::<$two, 2, 2>); }
-            #[test] fn three() { hold(concat!(stringify!($name), " three"), Preemptions(1), models::enter::<$three, 3, 1>); }
+
+            raw_lock!(model $lock two_seats: Exhaustive, models::enter::<$two, 2, 1>);
+            raw_lock!(model $lock two_seats_twice: Preemptions(3), models::enter::<$two, 2, 2>);
+            raw_lock!(model $lock three_seats: Preemptions(1), models::enter::<$three, 3, 1>);
+            raw_lock!(model $lock try_acquire: Exhaustive, models::try_acquire::<$two>);
+            raw_lock!(model $lock withdraw_at_once: Exhaustive, models::withdraw::<$two, 0>);
+            raw_lock!(model $lock withdraw_later: Preemptions(3), models::withdraw::<$two, 1>);
+            raw_lock!(model $lock withdraw_and_return: Preemptions(3), models::withdraw_and_return::<$two>);
+            raw_lock!(model $lock return_and_withdraw: Preemptions(3), models::return_and_withdraw::<$two>);
+            raw_lock!(model $lock owned_seats: Exhaustive, models::seated::<$two>);
+        }
+    };
+    (model $lock:ident $name:ident: $search:expr, $model:expr) => {
+        #[test]
+        fn $name() {
+            hold(concat!(stringify!($lock), "::", stringify!($name)), $search, $model);
         }
     };
 }
-lock!(bakery, two: Bakery<2>, three: Bakery<3>);
-lock!(black_white, two: BlackWhiteBakery<2>, three: BlackWhiteBakery<3>);
-lock!(peterson, two: Peterson, three: Tournament<3, Peterson>);
-lock!(peterson_swap, two: PetersonSwap, three: Tournament<3, PetersonSwap>);
-lock!(priority, two: Priority, three: Tournament<3, Priority>);
+
+raw_lock!(bakery: two seats in Bakery<2>, three in Bakery<3>);
+raw_lock!(bakery_at_its_limit: two seats in Bakery<2, 3>, three in Bakery<3, 3>);
+raw_lock!(black_white: two seats in BlackWhiteBakery<2>, three in BlackWhiteBakery<3>);
+raw_lock!(peterson: two seats in Peterson, three in Tournament<3, Peterson>);
+raw_lock!(peterson_swap: two seats in PetersonSwap, three in Tournament<3, PetersonSwap>);
+raw_lock!(priority: two seats in Priority, three in Tournament<3, Priority>);

@@ -19,12 +19,12 @@
 //!
 //! | edge | write | read | carries |
 //! |---|---|---|---|
-//! | E1 | `LEAVE`, `TICKET`: Release | `LOOK`: Acquire | the critical sections of that seat |
+//! | E1 | `LEAVE`: Release; `DOORWAY`, then ticket | `LOOK`: Acquire | the critical sections of that seat |
 //! | E2 | `CHOOSING`, then `DOORWAY` | ticket, then `TURN`, then look | the looker sees us choosing, or we see its ticket and draw a greater |
 //! | E3 | ticket, then `TURN` | `CHOOSING`, then `DOORWAY`, then the highest ticket | the same race from the other side |
 //!
-//! `TICKET` is part of E1 because a look that meets a greater ticket passes on it, and a relaxed
-//! store would end the release sequence of the `LEAVE` before it.
+//! A look that meets a greater ticket passes on it, and a relaxed store ends the release sequence
+//! of the `LEAVE` before it: the fence before the ticket is what makes it part of E1.
 //!
 //! At the limit: a customer who would need a ticket above `LAST` steps back out of the doorway and
 //! waits until the highest ticket has been served, then draws again. Those inside are
@@ -41,8 +41,6 @@ const FIRST: usize = 2;
 edges! { "bakery":
     /// E2, E3: our choosing is out before we read a ticket.
     DOORWAY = SeqCst;
-    /// E1: what this seat did before is known to whoever passes on this ticket.
-    TICKET = Release;
     /// E2, E3: our ticket is out before we look whether it is our turn.
     TURN = SeqCst;
     /// E1: who passes knows what that seat did.
@@ -115,7 +113,8 @@ impl<const N: usize, const LAST: usize> Bakery<N, LAST> {
             let (highest, holder) = self.highest();
             if highest < LAST {
                 let ticket = highest + 1;
-                self.seats[seat].store(ticket, TICKET);
+                // Relaxed: `DOORWAY` stands before it, which makes it a release.
+                self.seats[seat].store(ticket, Edge::RELAXED);
                 return Ok(ticket);
             }
             self.leave(seat);

@@ -24,7 +24,7 @@
 //!
 //! | edge | write | read | carries |
 //! |---|---|---|---|
-//! | E1 | `LEAVE`, `TICKET`: Release | `LOOK`: Acquire | the critical sections of that seat |
+//! | E1 | `LEAVE`: Release; `DOORWAY`, then ticket | `LOOK`: Acquire | the critical sections of that seat |
 //! | E2 | `CHOOSING`, then `DOORWAY` | ticket, then `TURN`, then look | the looker sees us choosing, or we see its ticket |
 //! | E3 | ticket, then `TURN` | `CHOOSING`, then `DOORWAY`, then the highest number | the same race from the other side |
 //!
@@ -43,8 +43,6 @@ const BLACK: usize = 0;
 edges! { "black_white":
     /// E2, E3: our choosing is out before we read the colour or a ticket.
     DOORWAY = SeqCst;
-    /// E1: what this seat did before is known to whoever passes on this ticket.
-    TICKET = Release;
     /// E2, E3: our ticket is out before we look whether it is our turn.
     TURN = SeqCst;
     /// E1: who passes knows what that seat did.
@@ -141,7 +139,8 @@ impl<const N: usize> BlackWhiteBakery<N> {
             let (highest, holder) = self.highest(colour);
             if highest < N {
                 let ticket = Ticket { number: highest + 1, colour };
-                self.seats[seat].store(ticket.word(), TICKET);
+                // Relaxed: `DOORWAY` stands before it, which makes it a release.
+                self.seats[seat].store(ticket.word(), Edge::RELAXED);
                 return Ok(ticket);
             }
             self.leave(seat);

@@ -17,17 +17,21 @@
 //! Invariants:
 //! 1. Who is inside has its flag up, and saw the other's flag down after raising it, or saw the
 //!    other give way after giving way itself.
-//! 2. Of two who both saw the other's flag up, the one who gave way first enters first.
+//! 2. Of two who both saw the other's flag up, the one whose turn was written first enters first.
 //!
 //! | edge | write | read | carries |
 //! |---|---|---|---|
 //! | E1 | `LOWER`: Release | `SEE_DOWN`: Acquire | the other's critical sections |
-//! | E2 | flag, then `RAISE` | flag, then `RAISE`, then see | at least one of two who race sees the other's flag |
-//! | E3 | flag, `RAISE`, then turn, then `GIVE_WAY` | the same | who saw a flag down gave way, if ever, before the one behind that flag: without the fence between flag and turn the order of the two writes of `turn` need not agree with it |
+//! | E2 | flag, then `RAISE` | flag, then `RAISE`, then see | at least one of two who race sees the other's flag; and it gives way after whatever the other wrote to `turn` before |
+//! | E3 | turn, then `GIVE_WAY`, then see | the same | of two who give way, the first learns of the second |
 //! | E4 | `RAISE`, then turn | `SEE_TURN`: Acquire | the other's critical sections, when it has come back and given way |
 //!
-//! The usual text writes `want` and `turn` and only then looks. The look in between costs nothing,
-//! since a fence must stand there anyway (E3), and lets an uncontended entry do with that one fence.
+//! The usual text writes `want` and `turn` and only then looks; that needs a fence between the two
+//! stores and one after. The look in between costs nothing, since a fence stands there anyway,
+//! and lets an uncontended entry do with that one fence. It also takes safety off `GIVE_WAY`: both
+//! have seen the other's flag by then, and the order of the two writes of `turn` decides. What is
+//! left to `GIVE_WAY` is progress: without it each may take its own write for the last one, for as
+//! long as the machine delays the news, and both wait.
 
 use super::{Place, RawLock, Register, Waiting, Withdrawn, array, unlocked};
 use crate::edge::{Edge, edges};
@@ -36,9 +40,9 @@ const DOWN: usize = 0;
 const UP: usize = 1;
 
 edges! { "peterson":
-    /// E2, E3: our flag is up before we look at the other's, and before we give way.
+    /// E2, E4: our flag is up before we look at the other's, and before we give way.
     RAISE = SeqCst;
-    /// E3: we have given way before we look whether the other has.
+    /// E3: our giving way is out before we look whether the other has given way.
     GIVE_WAY = SeqCst;
     /// E1: who passes knows what the other did inside.
     SEE_DOWN = Acquire;

@@ -21,11 +21,13 @@
 //!
 //! | edge | write | read | carries |
 //! |---|---|---|---|
-//! | E1 | `LOWER`, `STEP_BACK`: Release | `SEE_DOWN`: Acquire | the other's critical sections |
+//! | E1 | `LOWER`: Release; `RAISE`, then lower | `SEE_DOWN`: Acquire | the other's critical sections |
 //! | E2 | flag, then `RAISE` | flag, then `RAISE`, then see | at least one of two who race sees the other's flag |
 //!
-//! `STEP_BACK` lowers a flag that was not inside this time. It is part of E1 all the same: the
-//! other may pass on it, and a relaxed store would end the release sequence of the last `LOWER`.
+//! Stepping back lowers a flag that was not inside this time. It is part of E1 all the same: the
+//! other may pass on it, and a relaxed store ends the release sequence of the last `LOWER`. The
+//! fence before it makes it a release; the original, which lowers the flag at the start of
+//! each attempt and before any fence, would need a release store there.
 
 use super::{Place, RawLock, Register, Waiting, Withdrawn, array, unlocked};
 use crate::edge::{Edge, edges};
@@ -38,8 +40,6 @@ edges! { "priority":
     RAISE = SeqCst;
     /// E1: who passes knows what the other did inside.
     SEE_DOWN = Acquire;
-    /// E1: what we did inside earlier is known to whoever passes because we step back.
-    STEP_BACK = Release;
     /// E1: what we did inside is known to whoever sees our flag down.
     LOWER = Release;
 }
@@ -89,12 +89,12 @@ unsafe impl RawLock for Priority {
             if self.has_priority(side) {
                 return waiting
                     .wait(place, || self.want[other].load(SEE_DOWN) == DOWN)
-                    .inspect_err(|_| self.want[side].store(DOWN, STEP_BACK));
+                    .inspect_err(|_| self.step_back(side));
             }
             if self.want[other].load(SEE_DOWN) == DOWN {
                 return Ok(());
             }
-            self.want[side].store(DOWN, STEP_BACK);
+            self.step_back(side);
             waiting.wake(Place::of(&self.want[side]));
         }
     }
@@ -112,6 +112,12 @@ unsafe impl RawLock for Priority {
 }
 
 impl Priority {
+    /// Relaxed: `RAISE` stands before it, which makes it a release.
+    #[inline]
+    fn step_back(&self, side: usize) {
+        self.want[side].store(DOWN, Edge::RELAXED);
+    }
+
     /// Relaxed: priority decides who waits for whom, never who is inside.
     #[inline]
     fn has_priority(&self, side: usize) -> bool {

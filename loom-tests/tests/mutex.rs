@@ -1,0 +1,34 @@
+//! The seat leasing of the drop-in types, the parking lot included: a lost wake-up is a deadlock,
+//! which loom reports.
+
+use exclusion::raw::{Bakery, BlackWhiteBakery, PetersonSwap, Priority, Tournament};
+use loom_tests::Search::{Exhaustive, Preemptions};
+use loom_tests::{hold, models};
+
+macro_rules! leased {
+    ($($name:ident: $search:expr, $model:expr;)*) => {
+        $(#[test]
+        fn $name() {
+            hold(concat!("leased::", stringify!($name)), $search, $model);
+        })*
+    };
+}
+
+leased! {
+    two_threads_one_seat: Exhaustive, models::lease::<Bakery<1>, 2, 1>;
+    two_threads_one_seat_twice: Preemptions(3), models::lease::<Bakery<1>, 2, 2>;
+    two_threads_two_seats: Exhaustive, models::lease::<Bakery<2>, 2, 1>;
+    two_threads_two_seats_twice: Preemptions(3), models::lease::<Bakery<2>, 2, 2>;
+    three_threads_one_seat: Preemptions(3), models::lease::<Bakery<1>, 3, 1>;
+    three_threads_two_seats: Preemptions(3), models::lease::<Bakery<2>, 3, 1>;
+    three_threads_bakery: Preemptions(3), models::lease::<Bakery<3>, 3, 1>;
+    three_threads_bakery_at_its_limit: Preemptions(3), models::lease::<Bakery<3, 2>, 3, 1>;
+    three_threads_black_white: Preemptions(2), models::lease::<BlackWhiteBakery<3>, 3, 1>;
+    three_threads_tournament: Preemptions(3), models::lease::<Tournament<3>, 3, 1>;
+    three_threads_tournament_swap: Preemptions(2), models::lease::<Tournament<3, PetersonSwap>, 3, 1>;
+    three_threads_tournament_priority: Preemptions(2), models::lease::<Tournament<3, Priority>, 3, 1>;
+    two_threads_one_gives_up: Exhaustive, models::lease_or_give_up::<Bakery<2>, 2>;
+    three_threads_two_give_up: Preemptions(3), models::lease_or_give_up::<Bakery<2>, 3>;
+    three_threads_two_give_up_in_the_bakery: Preemptions(3), models::lease_or_give_up::<Bakery<3>, 3>;
+    three_threads_two_give_up_in_the_tree: Preemptions(3), models::lease_or_give_up::<Tournament<3>, 3>;
+}

@@ -1,0 +1,62 @@
+//! Each fence and each ordering, weakened alone. Loom must refute every one.
+//!
+//! The edges are named in the sources (`edges!`); here each meets the smallest model that needs it.
+
+use exclusion::raw::{Bakery, BlackWhiteBakery, Peterson, PetersonSwap, Priority};
+use loom_tests::Finding::{Deadlock, EndlessWait, Race};
+use loom_tests::Search::{Exhaustive, Preemptions};
+use loom_tests::{models, refuted};
+
+macro_rules! twins {
+    ($($test:ident: $edge:literal leads to $finding:expr, $search:expr, $model:expr;)*) => {
+        $(#[test]
+        fn $test() {
+            refuted(stringify!($test), $edge, $finding, $search, $model);
+        })*
+
+        #[test]
+        fn every_edge_has_a_twin() {
+            let twins = [$($edge),*];
+            for edge in exclusion::edge::all() {
+                assert!(twins.contains(&edge.name()), "{} has no twin", edge.name());
+            }
+        }
+    };
+}
+
+twins! {
+    without_bakery_doorway: "bakery::DOORWAY" leads to Race, Exhaustive, models::enter::<Bakery<2>, 2, 1>;
+    without_bakery_turn: "bakery::TURN" leads to Race, Exhaustive, models::enter::<Bakery<2>, 2, 1>;
+    without_bakery_look: "bakery::LOOK" leads to Race, Exhaustive, models::enter::<Bakery<2>, 2, 1>;
+    without_bakery_leave: "bakery::LEAVE" leads to Race, Exhaustive, models::enter::<Bakery<2>, 2, 1>;
+
+    without_black_white_doorway: "black_white::DOORWAY" leads to Race, Exhaustive, models::enter::<BlackWhiteBakery<2>, 2, 1>;
+    without_black_white_turn: "black_white::TURN" leads to Race, Exhaustive, models::enter::<BlackWhiteBakery<2>, 2, 1>;
+    without_black_white_look: "black_white::LOOK" leads to Race, Exhaustive, models::enter::<BlackWhiteBakery<2>, 2, 1>;
+    without_black_white_leave: "black_white::LEAVE" leads to Race, Exhaustive, models::enter::<BlackWhiteBakery<2>, 2, 1>;
+
+    without_peterson_raise: "peterson::RAISE" leads to Race, Exhaustive, models::enter::<Peterson, 2, 1>;
+    without_peterson_give_way: "peterson::GIVE_WAY" leads to EndlessWait, Exhaustive, models::enter::<Peterson, 2, 1>;
+    without_peterson_see_down: "peterson::SEE_DOWN" leads to Race, Exhaustive, models::enter::<Peterson, 2, 1>;
+    without_peterson_see_turn: "peterson::SEE_TURN" leads to Race, Preemptions(3), models::enter::<Peterson, 2, 2>;
+    without_peterson_lower: "peterson::LOWER" leads to Race, Exhaustive, models::enter::<Peterson, 2, 1>;
+
+    without_peterson_swap_take: "peterson_swap::TAKE" leads to Race, Exhaustive, models::enter::<PetersonSwap, 2, 1>;
+    without_peterson_swap_give: "peterson_swap::GIVE" leads to Race, Exhaustive, models::enter::<PetersonSwap, 2, 1>;
+    without_peterson_swap_see_down: "peterson_swap::SEE_DOWN" leads to Race, Exhaustive, models::enter::<PetersonSwap, 2, 1>;
+    without_peterson_swap_see_turn: "peterson_swap::SEE_TURN" leads to Race, Preemptions(3), models::enter::<PetersonSwap, 2, 2>;
+    without_peterson_swap_lower: "peterson_swap::LOWER" leads to Race, Exhaustive, models::enter::<PetersonSwap, 2, 1>;
+
+    without_priority_raise: "priority::RAISE" leads to Race, Exhaustive, models::enter::<Priority, 2, 1>;
+    without_priority_see_down: "priority::SEE_DOWN" leads to Race, Exhaustive, models::enter::<Priority, 2, 1>;
+    without_priority_lower: "priority::LOWER" leads to Race, Exhaustive, models::enter::<Priority, 2, 1>;
+
+    without_seat_find_empty: "seat::FIND_EMPTY" leads to Race, Exhaustive, models::lease::<Bakery<1>, 2, 1>;
+    without_seat_take_seat: "seat::TAKE_SEAT" leads to Race, Preemptions(3), models::lease_or_give_up::<Bakery<2>, 3>;
+    without_seat_see_express_gone: "seat::SEE_EXPRESS_GONE" leads to Race, Exhaustive, models::lease::<Bakery<2>, 2, 1>;
+    without_seat_leave: "seat::LEAVE" leads to Race, Exhaustive, models::lease::<Bakery<1>, 2, 1>;
+    without_seat_leave_hears: "seat::LEAVE_HEARS" leads to Deadlock, Exhaustive, models::lease::<Bakery<1>, 2, 1>;
+
+    without_lot_hear: "lot::HEAR" leads to Deadlock, Preemptions(3), models::lease::<Bakery<3>, 3, 1>;
+    without_lot_tell: "lot::TELL" leads to Deadlock, Exhaustive, models::lease::<Bakery<1>, 2, 1>;
+}

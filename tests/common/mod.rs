@@ -1,0 +1,22 @@
+//! What the test files share: contenders that take turns, and locks that are wrong on purpose.
+#![allow(dead_code, reason = "each test file is a crate of its own and uses a part")]
+
+pub mod baton;
+pub mod flawed;
+
+use std::sync::mpsc;
+use std::time::Duration;
+
+/// Fails loudly instead of hanging: a lost wake-up must end the test, not the patience of who runs it.
+pub fn within_two_minutes<R: Send + 'static>(run: impl FnOnce() -> R + Send + 'static) -> R {
+    let (done, finished) = mpsc::channel();
+    let worker = std::thread::spawn(move || {
+        let result = run();
+        let _ = done.send(());
+        result
+    });
+    match finished.recv_timeout(Duration::from_secs(120)) {
+        Err(mpsc::RecvTimeoutError::Timeout) => panic!("hangs: not done after two minutes"),
+        _ => worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+    }
+}

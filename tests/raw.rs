@@ -1,0 +1,331 @@
+//! Every raw lock, through owned seats and directly. One suite, a line a lock.
+
+mod common;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc;
+use std::time::Duration;
+
+use common::flawed::{Flawed, UNFAIR};
+use common::within_two_minutes;
+use exclusion::raw::{
+    Bakery, BlackWhiteBakery, Peterson, PetersonSwap, Place, Priority, RawLock, Tournament,
+    Waiting, Withdrawn,
+};
+use exclusion::{Seated, wait::SpinThenYield};
+
+/// Locks from every seat at once, in every way there is, and counts.
+fn counts_every_entry<L: RawLock + 'static, const N: usize>() {
+    const ROUNDS: usize = 3_000;
+    within_two_minutes(|| {
+        let mut cell = Seated::<L, usize>::new(0);
+        let seats: [_; N] = cell.seats();
+        let entries: usize = std::thread::scope(|scope| {
+            let contenders = seats.map(|mut seat| {
+                scope.spawn(move || {
+                    let mut entries = 0;
+                    for round in 0..ROUNDS {
+                        let guard = match round % 4 {
+                            0 => seat.try_lock(),
+                            1 => seat.try_lock_for(Duration::from_micros(round as u64 % 50)),
+                            2 => {
+                                let looks = std::cell::Cell::new(0);
+                                seat.lock_unless(|| looks.replace(looks.get() + 1) == round % 20)
+                            }
+                            _ => Some(seat.lock()),
+                        };
+                        if let Some(mut guard) = guard {
+                            *guard += 1;
+                            entries += 1;
+                        }
+                    }
+                    entries
+                })
+            });
+            contenders.into_iter().map(|contender| contender.join().unwrap()).sum()
+        });
+        assert!(entries >= N * ROUNDS / 4, "patient locking never fails");
+        assert_eq!(*cell.get_mut(), entries);
+        for mut seat in cell.seats::<N>() {
+            assert!(seat.try_lock().is_some(), "nobody is left in the way");
+        }
+    });
+}
+
+fn a_panic_inside_releases<L: RawLock, const N: usize>() {
+    let mut cell = Seated::<L, u32>::new(0);
+    let mut seats: [_; N] = cell.seats();
+    for seat in &mut seats {
+        let panicked = catch_unwind(AssertUnwindSafe(|| {
+            let mut guard = seat.lock();
+            *guard += 1;
+            panic!("inside");
+        }));
+        assert!(panicked.is_err());
+    }
+    assert_eq!(*seats[0].lock(), N as u32);
+}
+
+fn a_guard_may_be_dropped_by_another_thread<L: RawLock, const N: usize>() {
+    let mut cell = Seated::<L, u32>::new(0);
+    let mut seats: [_; N] = cell.seats();
+    for seat in &mut seats {
+        let mut guard = seat.lock();
+        std::thread::scope(|scope| {
+            scope.spawn(move || *guard += 1);
+        });
+    }
+    assert_eq!(*seats[N - 1].lock(), N as u32);
+}
+
+fn a_forgotten_guard_is_released_when_its_seat_locks_again<L: RawLock, const N: usize>() {
+    let mut cell = Seated::<L, u32>::new(0);
+    let mut seats: [_; N] = cell.seats();
+    std::mem::forget(seats[0].lock());
+    if N > 1 {
+        assert!(seats[N - 1].try_lock().is_none(), "a forgotten guard keeps the others out");
+    }
+    *seats[0].lock() += 1;
+    assert_eq!(*seats[N - 1].lock(), 1);
+
+    std::mem::forget(seats[0].lock());
+    assert_eq!(*cell.seats::<N>()[N - 1].lock(), 1, "new seats start afresh");
+}
+
+/// Tells when it starts to wait at a place, and then waits until told to go on.
+struct Telling<'a> {
+    waits: &'a mpsc::Sender<()>,
+}
+
+impl Waiting for Telling<'_> {
+    fn wait(&self, place: Option<Place>, ready: impl Fn() -> bool) -> Result<(), Withdrawn> {
+        if ready() {
+            return Ok(());
+        }
+        if place.is_some() {
+            self.waits.send(()).unwrap();
+        }
+        SpinThenYield.wait(place, ready)
+    }
+}
+
+/// Seat 0 is inside while the others come in the order given, each only when the one before waits.
+/// Returns the order in which they enter.
+fn order_of_service<L: RawLock + 'static>(arrivals: &'static [usize]) -> Vec<usize> {
+    within_two_minutes(|| {
+        let lock = L::UNLOCKED;
+        let (enters, order) = mpsc::channel();
+        std::thread::scope(|scope| {
+            // SAFETY: each thread has a seat of its own, and releases what it has acquired.
+            unsafe { lock.acquire(0, &SpinThenYield).unwrap() };
+            for &seat in arrivals {
+                let (waits, waiting) = mpsc::channel();
+                let (lock, enters) = (&lock, enters.clone());
+                scope.spawn(move || {
+                    // SAFETY: as above.
+                    unsafe { lock.acquire(seat, &Telling { waits: &waits }).unwrap() };
+                    enters.send(seat).unwrap();
+                    // SAFETY: as above.
+                    unsafe { lock.release(seat) };
+                });
+                waiting.recv().unwrap();
+            }
+            // SAFETY: as above.
+            unsafe { lock.release(0) };
+        });
+        drop(enters);
+        order.iter().collect()
+    })
+}
+
+const ARRIVALS: &[usize] = &[5, 2, 7, 1, 6, 3, 4];
+
+#[test]
+fn a_bakery_serves_in_order_of_arrival() {
+    assert_eq!(order_of_service::<Bakery<8>>(ARRIVALS), ARRIVALS);
+    assert_eq!(order_of_service::<BlackWhiteBakery<8>>(ARRIVALS), ARRIVALS);
+}
+
+#[test]
+fn an_unfair_order_of_service_is_noticed() {
+    assert_eq!(order_of_service::<Flawed<8, UNFAIR>>(ARRIVALS), [1, 2, 3, 4, 5, 6, 7]);
+}
+
+/// Stands still at the first wait until released, then withdraws.
+struct Frozen {
+    waits: mpsc::Sender<()>,
+    thaw: mpsc::Receiver<()>,
+}
+
+impl Waiting for Frozen {
+    fn wait(&self, _: Option<Place>, ready: impl Fn() -> bool) -> Result<(), Withdrawn> {
+        if ready() {
+            return Ok(());
+        }
+        self.waits.send(()).unwrap();
+        self.thaw.recv().unwrap();
+        if ready() { Ok(()) } else { Err(Withdrawn) }
+    }
+}
+
+/// Seat 0 is inside, seat 1 waits and is not allowed to run: how often does `rival` get in before it,
+/// out of ten tries, once seat 0 has left? And does seat 1 get in when it runs again?
+fn bypasses<L: RawLock + 'static>(rival: usize) -> (usize, bool) {
+    within_two_minutes(move || {
+        let lock = L::UNLOCKED;
+        let (waits, waiting) = mpsc::channel();
+        let (go_on, thaw) = mpsc::channel();
+        std::thread::scope(|scope| {
+            // SAFETY: each thread has a seat of its own, and releases what it has acquired.
+            unsafe { lock.acquire(0, &SpinThenYield).unwrap() };
+            let lock = &lock;
+            let frozen = scope.spawn(move || {
+                // SAFETY: as above.
+                let inside = unsafe { lock.acquire(1, &Frozen { waits, thaw }) }.is_ok();
+                if inside {
+                    // SAFETY: as above.
+                    unsafe { lock.release(1) };
+                }
+                inside
+            });
+            waiting.recv().unwrap();
+            // SAFETY: as above.
+            unsafe { lock.release(0) };
+            let bypasses = (0..10)
+                .filter(|_| {
+                    // SAFETY: as above.
+                    let inside = unsafe { lock.try_acquire(rival) };
+                    if inside {
+                        // SAFETY: as above.
+                        unsafe { lock.release(rival) };
+                    }
+                    inside
+                })
+                .count();
+            // It may wait at several nodes.
+            while go_on.send(()).is_ok() && waiting.recv().is_ok() {}
+            (bypasses, frozen.join().unwrap())
+        })
+    })
+}
+
+#[test]
+fn nobody_passes_a_waiting_contender_at_a_peterson_node_a_second_time() {
+    // Seat 0 was inside: that was its one time.
+    assert_eq!(bypasses::<Peterson>(0), (0, true));
+    assert_eq!(bypasses::<PetersonSwap>(0), (0, true));
+    assert_eq!(bypasses::<Tournament<8>>(0), (0, true));
+    // A bakery lets nobody pass, from wherever it comes.
+    assert_eq!(bypasses::<Bakery<8>>(0), (0, true));
+    assert_eq!(bypasses::<Bakery<8>>(7), (0, true));
+    assert_eq!(bypasses::<BlackWhiteBakery<8>>(7), (0, true));
+}
+
+#[test]
+fn a_contender_that_does_not_run_is_passed_elsewhere() {
+    // Away from its node the tournament does not know of it yet,
+    assert_eq!(bypasses::<Tournament<8>>(7), (10, true));
+    // and a priority node keeps the flag of who waits down. Both let it in when it runs.
+    assert_eq!(bypasses::<Priority>(0), (10, true));
+    assert_eq!(bypasses::<Tournament<8, Priority>>(0), (10, true));
+}
+
+#[test]
+fn at_the_last_ticket_the_newcomer_waits_outside_until_the_bakery_has_emptied() {
+    // Tickets 2 and 3: two seats in line, and the third finds none left.
+    let lock = Bakery::<3, 3>::UNLOCKED;
+    // SAFETY: nobody else uses this lock, and what is acquired is released.
+    unsafe {
+        lock.acquire(0, &SpinThenYield).unwrap();
+        std::thread::scope(|scope| {
+            let (waits, waiting) = mpsc::channel();
+            let lock = &lock;
+            scope.spawn(move || {
+                lock.acquire(1, &Telling { waits: &waits }).unwrap();
+                lock.release(1);
+            });
+            waiting.recv().unwrap();
+            assert!(!lock.try_acquire(2), "there is no ticket for it");
+            let (waits, waiting) = mpsc::channel();
+            scope.spawn(move || {
+                lock.acquire(2, &Telling { waits: &waits }).unwrap();
+                lock.release(2);
+            });
+            waiting.recv().unwrap();
+            lock.release(0);
+        });
+        assert!(lock.try_acquire(0), "numbers start afresh");
+        lock.release(0);
+    }
+}
+
+macro_rules! raw_lock {
+    ($($name:ident: $lock:ty, $seats:literal seats;)*) => {
+        $(mod $name {
+            use super::*;
+
+            #[test]
+            fn counts_every_entry() {
+                super::counts_every_entry::<$lock, $seats>();
+            }
+
+            #[test]
+            fn a_panic_inside_releases() {
+                super::a_panic_inside_releases::<$lock, $seats>();
+            }
+
+            #[test]
+            fn a_guard_may_be_dropped_by_another_thread() {
+                super::a_guard_may_be_dropped_by_another_thread::<$lock, $seats>();
+            }
+
+            #[test]
+            fn a_forgotten_guard_is_released_when_its_seat_locks_again() {
+                super::a_forgotten_guard_is_released_when_its_seat_locks_again::<$lock, $seats>();
+            }
+
+            #[test]
+            fn seats_come_from_a_static_once() {
+                static CELL: Seated<$lock, u32> = Seated::new(0);
+                let seats: [_; $seats] = CELL.take_seats().expect("taken for the first time");
+                let workers = seats.map(|mut seat| std::thread::spawn(move || *seat.lock() += 1));
+                for worker in workers {
+                    worker.join().unwrap();
+                }
+                assert!(CELL.take_seats::<$seats>().is_none());
+                // SAFETY: the seats taken above are gone.
+                let mut seat = unsafe { CELL.seat_unchecked(0) };
+                assert_eq!(*seat.lock(), $seats);
+            }
+        })*
+    };
+}
+
+raw_lock! {
+    bakery_1: Bakery<1>, 1 seats;
+    bakery_2: Bakery<2>, 2 seats;
+    bakery_8: Bakery<8>, 8 seats;
+    bakery_8_with_few_tickets: Bakery<8, 4>, 8 seats;
+    black_white_1: BlackWhiteBakery<1>, 1 seats;
+    black_white_2: BlackWhiteBakery<2>, 2 seats;
+    black_white_8: BlackWhiteBakery<8>, 8 seats;
+    peterson: Peterson, 2 seats;
+    peterson_swap: PetersonSwap, 2 seats;
+    priority: Priority, 2 seats;
+    tournament_1: Tournament<1>, 1 seats;
+    tournament_2: Tournament<2>, 2 seats;
+    tournament_3: Tournament<3>, 3 seats;
+    tournament_7: Tournament<7>, 7 seats;
+    tournament_8: Tournament<8>, 8 seats;
+    tournament_5_swap: Tournament<5, PetersonSwap>, 5 seats;
+    tournament_5_priority: Tournament<5, Priority>, 5 seats;
+    tournament_4_of_bakeries: Tournament<4, Bakery<2>>, 4 seats;
+}
+
+#[test]
+#[should_panic(expected = "seat 2 of a lock with 2 seats")]
+fn a_seat_that_does_not_exist_is_refused() {
+    let cell = Seated::<Peterson, u32>::new(0);
+    // SAFETY: no other seat is in use.
+    let _ = unsafe { cell.seat_unchecked(2) };
+}
