@@ -1,6 +1,83 @@
-//! Mutual exclusion from reads and writes.
+//! Mutual exclusion from reads and writes: fair mutexes, and locks without compare-and-swap.
+//!
+//! | you have | take |
+//! |---|---|
+//! | threads, and want a mutex that nobody overtakes in | [`BakeryMutex`] |
+//! | the same, and rather more throughput than strict order | [`TournamentMutex`] |
+//! | no compare-and-swap, no allocator, no `std` | [`Seated`] over a lock of [`raw`] |
+//! | exactly two contenders | [`Seated`] over [`raw::Peterson`] |
+//! | an algorithm to study, or threads of your own | [`raw`] |
+//!
+//! [`BakeryMutex`] and [`TournamentMutex`] have the interface of `parking_lot::Mutex`, by way of [`lock_api`]:
+//!
+//! ```
+//! # #[cfg(not(loom))] {
+//! use exclusion::BakeryMutex;
+//!
+//! let queue = BakeryMutex::new(Vec::new());
+//! std::thread::scope(|scope| {
+//!     for number in 0..8 {
+//!         let queue = &queue;
+//!         scope.spawn(move || queue.lock().push(number));
+//!     }
+//! });
+//! assert_eq!(queue.into_inner().len(), 8);
+//! # }
+//! ```
+//!
+//! [`Seated`] hands out its seats, one a contender, and needs nothing but loads, stores and fences:
+//!
+//! ```
+//! use exclusion::{Seated, raw::Bakery};
+//!
+//! let mut cell = Seated::<Bakery<2>, _>::new(0);
+//! let [mut core_0, mut core_1] = cell.seats();
+//! *core_0.lock() += 1;
+//! *core_1.lock() += 1;
+//! assert_eq!(cell.into_inner(), 2);
+//! ```
+//!
+//! # When not to use it
+//!
+//! Where nobody cares who is served first, [`std::sync::Mutex`] is smaller and, when many threads fight over
+//! it, faster: it lets whoever runs take the lock again, and a lock that serves in order must switch threads
+//! for each entry. It is a word in size; see the table for ours.
+//!
+//! # Sizes
+//!
+//! On a 64-bit target, without the data:
+//!
+//! | type | bytes |
+//! |---|---|
+//! | [`BakeryMutex`] of 64 seats (the default), of 8 | 528, 80 |
+//! | [`TournamentMutex`] of 64 seats (the default), of 8 | 1552, 208 |
+//! | [`raw::Peterson`], [`raw::Priority`] | 24 |
+//!
+//! ```
+//! # #[cfg(all(not(loom), feature = "std", target_pointer_width = "64"))] {
+//! # use exclusion::{BakeryMutex, TournamentMutex, raw};
+//! assert_eq!(size_of::<BakeryMutex<()>>(), 528);
+//! assert_eq!(size_of::<BakeryMutex<(), 8>>(), 80);
+//! assert_eq!(size_of::<TournamentMutex<()>>(), 1552);
+//! assert_eq!(size_of::<TournamentMutex<(), 8>>(), 208);
+//! assert_eq!(size_of::<raw::Peterson>(), 24);
+//! # }
+//! ```
+//!
+//! # Features
+//!
+//! - `std` (default): waiters of the drop-in types yield and then sleep, those of owned seats yield; the methods
+//!   with a timeout exist. Without it they spin, and the crate needs neither `std` nor `alloc`.
+//! - `arc_lock`: `lock_arc` and its kin. Needs `alloc`.
+//!
+//! On targets without compare-and-swap the drop-in types do not exist; [`raw`] and [`Seated`] do.
+//!
+//! # Under loom
+//!
+//! With `--cfg loom` the same types run on loom's atomics, so that a user's own loom tests can use them;
+//! constructors are then not `const`. A deadline passes at the first wait, since there is no time under loom.
+//! How the crate's own orderings are checked is told in [`verification`].
 #![no_std]
-#![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[cfg(feature = "arc_lock")]
 extern crate alloc;
@@ -13,21 +90,23 @@ mod edge;
 pub mod edge;
 mod primitive;
 pub mod raw;
+mod seated;
 pub mod wait;
 
-mod seated;
 pub use seated::{Seat, SeatGuard, Seated};
 
+// Leasing a seat takes a compare-and-swap.
 #[cfg(target_has_atomic = "ptr")]
 mod lot;
 #[cfg(target_has_atomic = "ptr")]
 mod mutex;
 #[cfg(target_has_atomic = "ptr")]
 mod seat;
+
 #[cfg(target_has_atomic = "ptr")]
 pub use mutex::*;
 #[cfg(target_has_atomic = "ptr")]
 pub use seat::{Lease, Leased};
 
-#[cfg(doc)]
+#[doc = include_str!("../docs/verification.md")]
 pub mod verification {}

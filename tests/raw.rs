@@ -92,7 +92,7 @@ fn a_forgotten_guard_is_released_when_its_seat_locks_again<L: RawLock, const N: 
     assert_eq!(*cell.seats::<N>()[N - 1].lock(), 1, "new seats start afresh");
 }
 
-/// Tells when it starts to wait at a place, and then waits until told to go on.
+/// Tells when it starts to wait at a place.
 struct Telling<'a> {
     waits: &'a mpsc::Sender<()>,
 }
@@ -103,7 +103,8 @@ impl Waiting for Telling<'_> {
             return Ok(());
         }
         if place.is_some() {
-            self.waits.send(()).unwrap();
+            // The test listens to the first wait only.
+            let _ = self.waits.send(());
         }
         SpinThenYield.wait(place, ready)
     }
@@ -112,7 +113,7 @@ impl Waiting for Telling<'_> {
 /// Seat 0 is inside while the others come in the order given, each only when the one before waits.
 /// Returns the order in which they enter.
 fn order_of_service<L: RawLock + 'static>(arrivals: &'static [usize]) -> Vec<usize> {
-    within_two_minutes(|| {
+    within_two_minutes(move || {
         let lock = L::UNLOCKED;
         let (enters, order) = mpsc::channel();
         std::thread::scope(|scope| {

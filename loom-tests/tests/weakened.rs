@@ -14,13 +14,7 @@ macro_rules! twins {
             refuted(stringify!($test), $edge, $finding, $search, $model);
         })*
 
-        #[test]
-        fn every_edge_has_a_twin() {
-            let twins = [$($edge),*];
-            for edge in exclusion::edge::all() {
-                assert!(twins.contains(&edge.name()), "{} has no twin", edge.name());
-            }
-        }
+        const TWINS: &[(&str, &str)] = &[$(($edge, stringify!($test))),*];
     };
 }
 
@@ -59,4 +53,16 @@ twins! {
 
     without_lot_hear: "lot::HEAR" leads to Deadlock, Preemptions(3), models::lease::<Bakery<3>, 3, 1>;
     without_lot_tell: "lot::TELL" leads to Deadlock, Exhaustive, models::lease::<Bakery<1>, 2, 1>;
+}
+
+#[test]
+fn every_edge_has_a_twin_and_is_in_the_documented_table() {
+    let documented = include_str!("../../docs/verification.md");
+    for edge in exclusion::edge::all().map(|edge| edge.name()) {
+        let twin = TWINS.iter().find(|(twin_of, _)| *twin_of == edge);
+        let (_, test) = twin.unwrap_or_else(|| panic!("{edge} has no twin"));
+        let row = documented.lines().find(|line| line.starts_with(&format!("| `{edge}` |")));
+        let row = row.unwrap_or_else(|| panic!("{edge} is not in docs/verification.md"));
+        assert!(row.contains(&format!("`{test}`")), "{edge}: the table does not name {test}");
+    }
 }

@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# Everything that must hold before a change lands, in one command.
+set -euo pipefail
+cd "$(dirname "$0")"
+
+step() { printf '\n== %s\n' "$*"; }
+run() { step "$*"; "$@"; }
+
+# The tools that a new machine may lack.
+for component in rustfmt clippy; do
+    cargo "${component/rustfmt/fmt}" --version >/dev/null 2>&1 || rustup component add "$component"
+done
+
+run cargo fmt --all --check
+run cargo fmt --all --check --manifest-path loom-tests/Cargo.toml
+run cargo fmt --check --manifest-path no-std-test/Cargo.toml
+
+lint() { run cargo clippy --workspace --all-targets "$@" -- -D warnings; }
+lint
+lint --all-features
+run cargo clippy -p exclusion --no-default-features -- -D warnings
+
+export RUSTDOCFLAGS="-D warnings"
+run cargo doc --workspace --all-features --no-deps
+unset RUSTDOCFLAGS
+
+# Tests and doc tests, debug and release: the optimiser is part of what is tested.
+run cargo test --workspace --all-features
+run cargo test --release -p exclusion --all-features --tests
+
+# Without std: the crate by itself, and in a program where anything that linked std would clash.
+run cargo build -p exclusion --no-default-features
+run cargo build --manifest-path no-std-test/Cargo.toml
+
+# Loom, on the shipped sources: every model prints how much it explored.
+loom() { step "loom-tests: $*"; (cd loom-tests && "$@"); }
+loom cargo clippy --workspace --all-targets -- -D warnings
+loom cargo test --workspace

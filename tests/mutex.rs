@@ -1,0 +1,322 @@
+//! The drop-in types, and leased seats over any raw lock. One suite, a line a lock.
+
+mod common;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, mpsc};
+use std::time::{Duration, Instant};
+
+use common::within_two_minutes;
+use exclusion::raw::{BlackWhiteBakery, PetersonSwap, Priority, Tournament};
+use exclusion::{BakeryMutex, Leased, RawBakeryMutex, RawTournamentMutex, TournamentMutex};
+use lock_api::{MappedMutexGuard, Mutex, MutexGuard, RawMutex, RawMutexFair, RawMutexTimed};
+
+/// What lock_api asks of a mutex with everything.
+trait Full:
+    RawMutex<Guard: Send>
+    + RawMutexFair
+    + RawMutexTimed<Duration = Duration, Instant = Instant>
+    + Send
+    + Sync
+    + 'static
+{
+}
+
+impl<R> Full for R where
+    R: RawMutex<Guard: Send>
+        + RawMutexFair
+        + RawMutexTimed<Duration = Duration, Instant = Instant>
+        + Send
+        + Sync
+        + 'static
+{
+}
+
+fn no_increment_is_lost<R: Full>(threads: usize) {
+    within_two_minutes(move || {
+        const ROUNDS: usize = 2_000;
+        let total = Mutex::<R, usize>::new(0);
+        std::thread::scope(|scope| {
+            for _ in 0..threads {
+                scope.spawn(|| {
+                    for _ in 0..ROUNDS {
+                        *total.lock() += 1;
+                    }
+                });
+            }
+        });
+        assert!(!total.is_locked());
+        assert_eq!(total.into_inner(), threads * ROUNDS);
+    });
+}
+
+/// A timeout that runs out while the lock is being granted returns the guard or leaves the lock free.
+fn impatient_threads_leave_nothing_behind<R: Full>(threads: usize) {
+    within_two_minutes(move || {
+        const ROUNDS: u64 = 400;
+        let total = Mutex::<R, u64>::new(0);
+        let entries: u64 = std::thread::scope(|scope| {
+            let contenders: Vec<_> = (0..threads as u64)
+                .map(|number| {
+                    let total = &total;
+                    scope.spawn(move || {
+                        let mut entries = 0;
+                        for round in 0..ROUNDS {
+                            let timeout = Duration::from_micros((round * 7 + number * 13) % 300);
+                            let guard = match round % 4 {
+                                0 => total.try_lock(),
+                                1 => total.try_lock_for(timeout),
+                                2 => total.try_lock_until(Instant::now() + timeout),
+                                _ => Some(total.lock()),
+                            };
+                            if let Some(mut guard) = guard {
+                                *guard += 1;
+                                entries += 1;
+                                if round % 16 == 0 {
+                                    // Long enough for others to fall asleep, or to give up.
+                                    std::thread::sleep(Duration::from_micros(200));
+                                }
+                            }
+                        }
+                        entries
+                    })
+                })
+                .collect();
+            contenders.into_iter().map(|contender| contender.join().unwrap()).sum()
+        });
+        assert!(entries >= threads as u64 * ROUNDS / 4, "patient locking never fails");
+        assert_eq!(*total.try_lock().expect("nobody is left in the way"), entries);
+    });
+}
+
+fn sleepers_are_woken<R: Full>(threads: usize) {
+    within_two_minutes(move || {
+        let total = Mutex::<R, usize>::new(0);
+        std::thread::scope(|scope| {
+            let guard = total.lock();
+            for _ in 0..threads {
+                scope.spawn(|| {
+                    *total.lock() += 1;
+                    // Nobody spins while this one sleeps inside.
+                    let mut guard = total.lock();
+                    std::thread::sleep(Duration::from_millis(1));
+                    *guard += 1;
+                });
+            }
+            std::thread::sleep(Duration::from_millis(30));
+            drop(guard);
+        });
+        assert_eq!(total.into_inner(), 2 * threads);
+    });
+}
+
+fn a_timeout_expires<R: Full>() {
+    within_two_minutes(|| {
+        let mutex = Mutex::<R, ()>::new(());
+        let guard = mutex.lock();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let start = Instant::now();
+                assert!(mutex.try_lock_for(Duration::from_millis(20)).is_none());
+                assert!(start.elapsed() >= Duration::from_millis(20), "not before its time");
+                assert!(mutex.try_lock_until(start).is_none());
+                assert!(mutex.try_lock().is_none());
+            });
+        });
+        drop(guard);
+        assert!(mutex.try_lock_until(Instant::now()).is_some(), "a free lock needs no time");
+        assert!(mutex.try_lock_for(Duration::MAX).is_some(), "a time beyond all clocks");
+    });
+}
+
+fn a_panic_inside_releases_and_does_not_poison<R: Full>() {
+    let mutex = Mutex::<R, u32>::new(0);
+    let panicked = catch_unwind(AssertUnwindSafe(|| {
+        *mutex.lock() += 1;
+        let _guard = mutex.lock();
+        panic!("inside");
+    }));
+    assert!(panicked.is_err());
+    assert_eq!(*mutex.try_lock().expect("released"), 1);
+}
+
+fn a_guard_may_be_sent_and_dropped_elsewhere<R: Full>() {
+    within_two_minutes(|| {
+        let mutex = Mutex::<R, u32>::new(0);
+        std::thread::scope(|scope| {
+            let (give, take) = mpsc::channel::<MutexGuard<'_, R, u32>>();
+            let contender = scope.spawn(|| {
+                for _ in 0..100 {
+                    *mutex.lock() += 1;
+                }
+            });
+            scope.spawn(move || {
+                for mut guard in take {
+                    *guard += 1;
+                }
+            });
+            for _ in 0..100 {
+                give.send(mutex.lock()).unwrap();
+            }
+            drop(give);
+            contender.join().unwrap();
+        });
+        assert_eq!(mutex.into_inner(), 200);
+    });
+}
+
+fn is_locked_does_not_lock<R: Full>() {
+    let mutex = Mutex::<R, ()>::new(());
+    assert!(!mutex.is_locked());
+    let guard = mutex.lock();
+    assert!(mutex.is_locked());
+    assert!(mutex.is_locked());
+    drop(guard);
+    assert!(!mutex.is_locked());
+}
+
+fn bump_lets_a_waiter_in<R: Full>() {
+    within_two_minutes(|| {
+        let mutex = Mutex::<R, u32>::new(0);
+        let mut guard = mutex.lock();
+        MutexGuard::bump(&mut guard);
+        assert_eq!(*guard, 0, "with nobody there a bump does nothing");
+        std::thread::scope(|scope| {
+            scope.spawn(|| *mutex.lock() += 1);
+            // Once the waiter is in line one bump lets it in.
+            while *guard == 0 {
+                MutexGuard::bump(&mut guard);
+            }
+            MutexGuard::unlock_fair(guard);
+        });
+        assert_eq!(mutex.into_inner(), 1);
+    });
+}
+
+fn guards_can_be_mapped<R: Full>() {
+    let mutex = Mutex::<R, (u32, u32)>::new((0, 0));
+    let mut half: MappedMutexGuard<'_, R, u32> = MutexGuard::map(mutex.lock(), |pair| &mut pair.1);
+    *half = 7;
+    assert!(mutex.try_lock().is_none());
+    drop(half);
+    assert_eq!(*mutex.lock(), (0, 7));
+}
+
+macro_rules! mutex {
+    ($($name:ident: $raw:ty;)*) => {
+        $(mod $name {
+            use super::*;
+
+            #[test]
+            fn no_increment_is_lost() {
+                super::no_increment_is_lost::<$raw>(8);
+            }
+
+            #[test]
+            fn no_increment_is_lost_among_64_threads() {
+                super::no_increment_is_lost::<$raw>(64);
+            }
+
+            #[test]
+            fn impatient_threads_leave_nothing_behind() {
+                super::impatient_threads_leave_nothing_behind::<$raw>(12);
+            }
+
+            #[test]
+            fn sleepers_are_woken() {
+                super::sleepers_are_woken::<$raw>(20);
+            }
+
+            #[test]
+            fn a_timeout_expires() {
+                super::a_timeout_expires::<$raw>();
+            }
+
+            #[test]
+            fn a_panic_inside_releases_and_does_not_poison() {
+                super::a_panic_inside_releases_and_does_not_poison::<$raw>();
+            }
+
+            #[test]
+            fn a_guard_may_be_sent_and_dropped_elsewhere() {
+                super::a_guard_may_be_sent_and_dropped_elsewhere::<$raw>();
+            }
+
+            #[test]
+            fn is_locked_does_not_lock() {
+                super::is_locked_does_not_lock::<$raw>();
+            }
+
+            #[test]
+            fn bump_lets_a_waiter_in() {
+                super::bump_lets_a_waiter_in::<$raw>();
+            }
+
+            #[test]
+            fn guards_can_be_mapped() {
+                super::guards_can_be_mapped::<$raw>();
+            }
+
+            #[test]
+            fn a_static_works() {
+                static TOTAL: Mutex<$raw, u32> = Mutex::new(0);
+                let workers = [(); 4].map(|()| std::thread::spawn(|| *TOTAL.lock() += 1));
+                for worker in workers {
+                    worker.join().unwrap();
+                }
+                assert_eq!(*TOTAL.lock(), 4);
+            }
+        })*
+    };
+}
+
+mutex! {
+    bakery_1: RawBakeryMutex<1>;
+    bakery_2: RawBakeryMutex<2>;
+    bakery_8: RawBakeryMutex<8>;
+    bakery_64: RawBakeryMutex<64>;
+    tournament_1: RawTournamentMutex<1>;
+    tournament_2: RawTournamentMutex<2>;
+    tournament_8: RawTournamentMutex<8>;
+    tournament_64: RawTournamentMutex<64>;
+    black_white_8: Leased<BlackWhiteBakery<8>>;
+    tournament_8_swap: Leased<Tournament<8, PetersonSwap>>;
+    tournament_8_priority: Leased<Tournament<8, Priority>>;
+}
+
+#[test]
+fn the_number_of_seats_need_not_be_spelled_out() {
+    let counted = Arc::new(BakeryMutex::new(0));
+    *counted.lock() += 1;
+    let played = TournamentMutex::new(String::new());
+    played.lock().push('x');
+    assert_eq!(played.into_inner(), "x");
+}
+
+#[test]
+fn the_wrappers_do_what_a_mutex_does() {
+    let mut mutex = BakeryMutex::<_, 4>::with_seats(1);
+    *mutex.get_mut() += 1;
+    assert_eq!(format!("{mutex:?}"), "Mutex { data: 2 }");
+    let guard = mutex.lock();
+    assert_eq!(format!("{mutex:?}"), "Mutex { data: <locked> }");
+    drop(guard);
+    assert_eq!(*TournamentMutex::<u8, 4>::from(3).lock(), 3);
+    assert_eq!(*TournamentMutex::<u8, 4>::default().lock(), 0);
+    let unsized_value: Box<BakeryMutex<[u8]>> = Box::new(BakeryMutex::new([1, 2, 3]));
+    assert_eq!(unsized_value.lock().len(), 3);
+}
+
+#[cfg(feature = "arc_lock")]
+#[test]
+fn a_guard_can_own_its_mutex() {
+    let mutex = Arc::new(BakeryMutex::new(1));
+    let mut guard = mutex.lock_arc();
+    assert!(mutex.try_lock_arc().is_none());
+    assert!(mutex.try_lock_arc_for(Duration::from_millis(1)).is_none());
+    assert!(mutex.try_lock_arc_until(Instant::now()).is_none());
+    drop(mutex);
+    *guard += 1;
+    let guard = std::thread::spawn(move || guard).join().unwrap();
+    assert_eq!(*guard, 2);
+}
