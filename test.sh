@@ -15,7 +15,9 @@ run cargo fmt --all --check
 run cargo fmt --all --check --manifest-path loom-tests/Cargo.toml
 run cargo fmt --check --manifest-path no-std-test/Cargo.toml
 
-lint() { run cargo clippy --workspace --all-targets "$@" -- -D warnings; }
+# The lock files are part of what is tested.
+export CARGO_NET_RETRY=5
+lint() { run cargo clippy --locked --workspace --all-targets "$@" -- -D warnings; }
 lint
 lint --all-features
 run cargo clippy -p exclusion --no-default-features -- -D warnings
@@ -25,14 +27,16 @@ run cargo doc --workspace --all-features --no-deps
 unset RUSTDOCFLAGS
 
 # Tests and doc tests, debug and release: the optimiser is part of what is tested.
-run cargo test --workspace --all-features
-run cargo test --release -p exclusion --all-features --tests
+run cargo test --locked --workspace --all-features
+run cargo test --locked --release -p exclusion --all-features --tests
+run cargo run --locked --example drop_in
+run cargo bench --locked --bench locks -- --test
 
 # Without std: the crate by itself, and in a program where anything that linked std would clash.
-run cargo build -p exclusion --no-default-features
-run cargo build --manifest-path no-std-test/Cargo.toml
+run cargo build --locked -p exclusion --no-default-features
+run cargo build --locked --manifest-path no-std-test/Cargo.toml
 
 # Loom, on the shipped sources: every model prints how much it explored.
 loom() { step "loom-tests: $*"; (cd loom-tests && "$@"); }
-loom cargo clippy --workspace --all-targets -- -D warnings
-loom cargo test --workspace
+loom cargo clippy --locked --workspace --all-targets -- -D warnings
+loom cargo test --locked --workspace

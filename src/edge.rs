@@ -5,6 +5,7 @@
 //! and writes; a `Register` takes nothing else. In a normal build an edge is a
 //! constant ordering. Under `--cfg loom` one edge of a running model can be weakened by its name,
 //! which is how the crate shows that each of them is needed.
+#![forbid(unsafe_code)]
 
 use crate::primitive::{self, Ordering};
 
@@ -62,7 +63,7 @@ impl Edge {
     pub(crate) fn fence(self) {
         #[cfg(loom)]
         if weakened::is(self.name) {
-            return;
+            return loom::sync::atomic::fence(Ordering::AcqRel);
         }
         debug_assert!(matches!(self.ordering, Ordering::SeqCst));
         primitive::full_fence();
@@ -115,7 +116,7 @@ mod weakened {
         WEAKENED.get() == Some(name)
     }
 
-    /// Runs `model` with the edge of that name made relaxed, or removed if it is a fence.
+    /// Runs `model` with the edge of that name made relaxed, or acquire and release if it is a fence.
     ///
     /// # Panics
     /// When no edge has that name.

@@ -49,17 +49,17 @@
 //!
 //! | type | bytes |
 //! |---|---|
-//! | [`BakeryMutex`] of 64 seats (the default), of 8 | 528, 80 |
-//! | [`TournamentMutex`] of 64 seats (the default), of 8 | 1552, 208 |
+//! | [`BakeryMutex`] of 64 seats (the default), of 8 | 552, 104 |
+//! | [`TournamentMutex`] of 64 seats (the default), of 8 | 1576, 232 |
 //! | [`raw::Peterson`], [`raw::Priority`] | 24 |
 //!
 //! ```
 //! # #[cfg(all(not(loom), feature = "std", target_pointer_width = "64"))] {
 //! # use exclusion::{BakeryMutex, TournamentMutex, raw};
-//! assert_eq!(size_of::<BakeryMutex<()>>(), 528);
-//! assert_eq!(size_of::<BakeryMutex<(), 8>>(), 80);
-//! assert_eq!(size_of::<TournamentMutex<()>>(), 1552);
-//! assert_eq!(size_of::<TournamentMutex<(), 8>>(), 208);
+//! assert_eq!(size_of::<BakeryMutex<()>>(), 552);
+//! assert_eq!(size_of::<BakeryMutex<(), 8>>(), 104);
+//! assert_eq!(size_of::<TournamentMutex<()>>(), 1576);
+//! assert_eq!(size_of::<TournamentMutex<(), 8>>(), 232);
 //! assert_eq!(size_of::<raw::Peterson>(), 24);
 //! # }
 //! ```
@@ -103,8 +103,14 @@ mod mutex;
 #[cfg(target_has_atomic = "ptr")]
 mod seat;
 
+#[cfg(all(target_has_atomic = "ptr", feature = "arc_lock"))]
+pub use mutex::{ArcBakeryMutexGuard, ArcTournamentMutexGuard};
 #[cfg(target_has_atomic = "ptr")]
-pub use mutex::*;
+pub use mutex::{
+    BakeryMutex, BakeryMutexGuard, DEFAULT_BYPASS, DEFAULT_SEATS, MappedBakeryMutexGuard,
+    MappedTournamentMutexGuard, RawBakeryMutex, RawTournamentMutex, TournamentMutex,
+    TournamentMutexGuard,
+};
 #[cfg(target_has_atomic = "ptr")]
 pub use seat::{Lease, Leased};
 

@@ -40,6 +40,8 @@ pub(crate) struct Parking<'a> {
     pub(crate) lot: &'a Lot,
     pub(crate) meeting: &'a AtomicUsize,
     pub(crate) deadline: Deadline,
+    /// Whether to yield for a while before sleeping.
+    pub(crate) yields: bool,
 }
 
 impl Waiting for Parking<'_> {
@@ -51,7 +53,7 @@ impl Waiting for Parking<'_> {
             }
             match place {
                 #[cfg(feature = "std")]
-                Some(place) if backoff.is_completed() => {
+                Some(place) if self.is_tired(&backoff) => {
                     self.lot.park(place, || self.meet(), &ready, self.deadline);
                 }
                 _ => backoff.snooze(),
@@ -62,11 +64,18 @@ impl Waiting for Parking<'_> {
 
     fn wake(&self, place: Place) {
         self.meet();
-        self.lot.unpark_all(place);
+        if !self.lot.is_empty() {
+            self.lot.unpark_all(place);
+        }
     }
 }
 
 impl Parking<'_> {
+    #[cfg(feature = "std")]
+    fn is_tired(&self, backoff: &Backoff) -> bool {
+        if self.yields { backoff.has_yielded() } else { backoff.has_spun() }
+    }
+
     /// Adds nothing: only the meeting counts.
     fn meet(&self) {
         self.meeting.fetch_or(0, HEAR.with(TELL));
@@ -97,10 +106,15 @@ mod queues {
             Self { parked: AtomicUsize::new(0) }
         }
 
-        /// Whether nobody sleeps. To be asked after a change of the meeting word.
+        /// How many sleep. To be asked after a change of the meeting word.
+        #[inline]
+        pub(crate) fn count(&self) -> usize {
+            self.parked.load(Relaxed)
+        }
+
         #[inline]
         pub(crate) fn is_empty(&self) -> bool {
-            self.parked.load(Relaxed) == 0
+            self.count() == 0
         }
 
         /// Sleeps until woken at `place`, or until the deadline, unless `ready`. May wake for no reason.
@@ -130,19 +144,13 @@ mod queues {
         }
 
         pub(crate) fn unpark_all(&self, place: Place) {
-            if !self.is_empty() {
-                // SAFETY: the place is an address inside this lock.
-                unsafe { core_lot::unpark_all(place.address(), core_lot::DEFAULT_UNPARK_TOKEN) };
-            }
+            // SAFETY: the place is an address inside this lock.
+            unsafe { core_lot::unpark_all(place.address(), core_lot::DEFAULT_UNPARK_TOKEN) };
         }
 
         pub(crate) fn unpark_one(&self, place: Place) {
-            if !self.is_empty() {
-                // SAFETY: the place is an address inside this lock, and the closure does not panic.
-                unsafe {
-                    core_lot::unpark_one(place.address(), |_| core_lot::DEFAULT_UNPARK_TOKEN)
-                };
-            }
+            // SAFETY: the place is an address inside this lock, and the closure does not panic.
+            unsafe { core_lot::unpark_one(place.address(), |_| core_lot::DEFAULT_UNPARK_TOKEN) };
         }
     }
 }
@@ -186,8 +194,12 @@ mod queues {
             }
         }
 
+        pub(crate) fn count(&self) -> usize {
+            self.parked.load(Relaxed)
+        }
+
         pub(crate) fn is_empty(&self) -> bool {
-            self.parked.load(Relaxed) == 0
+            self.count() == 0
         }
 
         pub(super) fn park(
@@ -221,9 +233,6 @@ mod queues {
         }
 
         fn unpark(&self, place: Place, mut most: usize) {
-            if self.is_empty() {
-                return;
-            }
             let mut beds = self.beds.lock().unwrap();
             beds.taken.retain(|bed| {
                 let stays = bed.0 != place || most == 0;
@@ -252,6 +261,10 @@ mod queues {
     impl Lot {
         pub(crate) const fn new() -> Self {
             Self
+        }
+
+        pub(crate) fn count(&self) -> usize {
+            0
         }
 
         #[inline]

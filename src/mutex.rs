@@ -9,10 +9,16 @@ use crate::seat::{Lease, Leased};
 /// The number of seats of a drop-in mutex unless told otherwise: as many as can be leased.
 pub const DEFAULT_SEATS: usize = usize::BITS as usize;
 
-// SAFETY: `Leased` lets in one lease at a time (invariant 3 of `seat`), with acquire and release by its
-// edges E1 and E3 and those of the raw lock. A lease is what `unlock` needs, and forgetting it leaves
-// the lock held. No operation unwinds.
-unsafe impl<L: RawLock> lock_api::RawMutex for Leased<L> {
+/// How many newcomers may pass those in line at a [`TournamentMutex`], unless told otherwise.
+///
+/// Chosen by measurement: the smallest power of two with which it keeps up with std when there are more
+/// threads than cores.
+pub const DEFAULT_BYPASS: usize = 32;
+
+// SAFETY: `Leased` lets in one lease at a time (invariant 2 of `seat`), with acquire and release by its
+// edge E1. A lease is what `unlock` needs, and forgetting it leaves the lock held. No operation
+// unwinds, since a raw lock does so only if its `Waiting` does, and ours does not.
+unsafe impl<L: RawLock, const BYPASS: usize> lock_api::RawMutex for Leased<L, BYPASS> {
     #[cfg(not(loom))]
     const INIT: Self = Self::new();
 
@@ -24,32 +30,32 @@ unsafe impl<L: RawLock> lock_api::RawMutex for Leased<L> {
 
     #[inline]
     fn lock(&self) -> Lease {
-        self.lock()
+        self.acquire()
     }
 
     #[inline]
     fn try_lock(&self) -> Option<Lease> {
-        self.try_lock()
+        self.try_acquire()
     }
 
     #[inline]
     unsafe fn unlock(&self, lease: Lease) {
         // SAFETY: the same contract.
-        unsafe { self.unlock(lease) };
+        unsafe { self.release(lease) };
     }
 
     #[inline]
     fn is_locked(&self) -> bool {
-        self.is_locked()
+        self.is_occupied()
     }
 }
 
-// SAFETY: as above. Unlocking is always fair: by invariant 2 of `seat` nobody overtakes those who wait.
-unsafe impl<L: RawLock> lock_api::RawMutexFair for Leased<L> {
+// SAFETY: as above.
+unsafe impl<L: RawLock, const BYPASS: usize> lock_api::RawMutexFair for Leased<L, BYPASS> {
     #[inline]
     unsafe fn unlock_fair(&self, lease: Lease) {
         // SAFETY: the same contract.
-        unsafe { self.unlock(lease) };
+        unsafe { self.release_fairly(lease) };
     }
 
     #[inline]
@@ -57,29 +63,29 @@ unsafe impl<L: RawLock> lock_api::RawMutexFair for Leased<L> {
         if self.is_awaited(lease) {
             // Neither of the two unwinds, so the lease is never seen stale.
             // SAFETY: the same contract; the stale lease is overwritten before anybody uses it.
-            unsafe { self.unlock(lease.duplicate()) };
-            *lease = self.lock();
+            unsafe { self.release_fairly(lease.duplicate()) };
+            *lease = self.acquire();
         }
     }
 }
 
 #[cfg(feature = "std")]
 // SAFETY: as above. Who gives up withdraws from the raw lock and leaves its seat.
-unsafe impl<L: RawLock> lock_api::RawMutexTimed for Leased<L> {
+unsafe impl<L: RawLock, const BYPASS: usize> lock_api::RawMutexTimed for Leased<L, BYPASS> {
     type Duration = std::time::Duration;
     type Instant = std::time::Instant;
 
     #[inline]
     fn try_lock_for(&self, timeout: Self::Duration) -> Option<Lease> {
         match std::time::Instant::now().checked_add(timeout) {
-            Some(deadline) => self.try_lock_until(deadline),
-            None => Some(self.lock()),
+            Some(deadline) => self.acquire_until(deadline),
+            None => Some(self.acquire()),
         }
     }
 
     #[inline]
     fn try_lock_until(&self, deadline: Self::Instant) -> Option<Lease> {
-        self.try_lock_until(deadline)
+        self.acquire_until(deadline)
     }
 }
 
@@ -88,28 +94,33 @@ unsafe impl<L: RawLock> lock_api::RawMutexTimed for Leased<L> {
 macro_rules! drop_in {
     (
         $(#[$doc:meta])*
-        $mutex:ident, $raw:ident = $lock:ty, $guard:ident, $mapped:ident, $arc_guard:ident
+        $mutex:ident, BYPASS = $bypass:expr, $raw:ident = $lock:ty, $guard:ident, $mapped:ident, $arc_guard:ident
     ) => {
         #[doc = concat!("The [`lock_api::RawMutex`] of [`", stringify!($mutex), "`].")]
-        pub type $raw<const SEATS: usize = DEFAULT_SEATS> = Leased<$lock>;
+        pub type $raw<const SEATS: usize = DEFAULT_SEATS, const BYPASS: usize = $bypass> =
+            Leased<$lock, BYPASS>;
 
         #[doc = concat!("The guard of a [`", stringify!($mutex), "`].")]
-        pub type $guard<'a, T, const SEATS: usize = DEFAULT_SEATS> =
-            lock_api::MutexGuard<'a, $raw<SEATS>, T>;
+        pub type $guard<'a, T, const SEATS: usize = DEFAULT_SEATS, const BYPASS: usize = $bypass> =
+            lock_api::MutexGuard<'a, $raw<SEATS, BYPASS>, T>;
 
         #[doc = concat!("The guard of a part of the data in a [`", stringify!($mutex), "`].")]
-        pub type $mapped<'a, T, const SEATS: usize = DEFAULT_SEATS> =
-            lock_api::MappedMutexGuard<'a, $raw<SEATS>, T>;
+        pub type $mapped<'a, T, const SEATS: usize = DEFAULT_SEATS, const BYPASS: usize = $bypass> =
+            lock_api::MappedMutexGuard<'a, $raw<SEATS, BYPASS>, T>;
 
         #[doc = concat!("The guard that owns an `Arc` of its [`", stringify!($mutex), "`].")]
         #[cfg(feature = "arc_lock")]
-        pub type $arc_guard<T, const SEATS: usize = DEFAULT_SEATS> =
-            lock_api::ArcMutexGuard<$raw<SEATS>, T>;
+        pub type $arc_guard<T, const SEATS: usize = DEFAULT_SEATS, const BYPASS: usize = $bypass> =
+            lock_api::ArcMutexGuard<$raw<SEATS, BYPASS>, T>;
 
         $(#[$doc])*
         #[repr(transparent)]
-        pub struct $mutex<T: ?Sized, const SEATS: usize = DEFAULT_SEATS>(
-            lock_api::Mutex<$raw<SEATS>, T>,
+        pub struct $mutex<
+            T: ?Sized,
+            const SEATS: usize = DEFAULT_SEATS,
+            const BYPASS: usize = $bypass,
+        >(
+            lock_api::Mutex<$raw<SEATS, BYPASS>, T>,
         );
 
         impl<T> $mutex<T> {
@@ -127,10 +138,9 @@ macro_rules! drop_in {
             }
         }
 
-        impl<T, const SEATS: usize> $mutex<T, SEATS> {
-            /// Puts `value` behind a lock of `SEATS` seats.
+        impl<T, const SEATS: usize, const BYPASS: usize> $mutex<T, SEATS, BYPASS> {
+            /// Puts `value` behind a lock of `SEATS` seats, passed by at most `BYPASS` newcomers.
             ///
-            /// # Panics
             /// No seats, or more than `usize` has bits, do not compile.
             #[cfg(not(loom))]
             #[inline]
@@ -138,7 +148,7 @@ macro_rules! drop_in {
                 Self(lock_api::Mutex::from_raw(Leased::new(), value))
             }
 
-            /// Puts `value` behind a lock of `SEATS` seats.
+            /// Puts `value` behind a lock of `SEATS` seats, passed by at most `BYPASS` newcomers.
             #[cfg(loom)]
             pub fn with_seats(value: T) -> Self {
                 Self(lock_api::Mutex::from_raw(Leased::new(), value))
@@ -153,20 +163,20 @@ macro_rules! drop_in {
 
         /// The methods of lock_api that start from an `Arc`.
         #[cfg(feature = "arc_lock")]
-        impl<T, const SEATS: usize> $mutex<T, SEATS> {
-            fn inner(self: &alloc::sync::Arc<Self>) -> alloc::sync::Arc<lock_api::Mutex<$raw<SEATS>, T>> {
+        impl<T, const SEATS: usize, const BYPASS: usize> $mutex<T, SEATS, BYPASS> {
+            fn inner(self: &alloc::sync::Arc<Self>) -> alloc::sync::Arc<lock_api::Mutex<$raw<SEATS, BYPASS>, T>> {
                 let wrapped = alloc::sync::Arc::into_raw(alloc::sync::Arc::clone(self));
                 // SAFETY: the wrapper is transparent, so size, alignment and validity are the same.
                 unsafe { alloc::sync::Arc::from_raw(wrapped.cast()) }
             }
 
             /// Waits for the lock; the guard keeps the mutex alive.
-            pub fn lock_arc(self: &alloc::sync::Arc<Self>) -> $arc_guard<T, SEATS> {
+            pub fn lock_arc(self: &alloc::sync::Arc<Self>) -> $arc_guard<T, SEATS, BYPASS> {
                 self.inner().lock_arc()
             }
 
             /// The lock, if nobody has it or waits for it; the guard keeps the mutex alive.
-            pub fn try_lock_arc(self: &alloc::sync::Arc<Self>) -> Option<$arc_guard<T, SEATS>> {
+            pub fn try_lock_arc(self: &alloc::sync::Arc<Self>) -> Option<$arc_guard<T, SEATS, BYPASS>> {
                 self.inner().try_lock_arc()
             }
 
@@ -175,7 +185,7 @@ macro_rules! drop_in {
             pub fn try_lock_arc_for(
                 self: &alloc::sync::Arc<Self>,
                 timeout: std::time::Duration,
-            ) -> Option<$arc_guard<T, SEATS>> {
+            ) -> Option<$arc_guard<T, SEATS, BYPASS>> {
                 self.inner().try_lock_arc_for(timeout)
             }
 
@@ -184,13 +194,13 @@ macro_rules! drop_in {
             pub fn try_lock_arc_until(
                 self: &alloc::sync::Arc<Self>,
                 deadline: std::time::Instant,
-            ) -> Option<$arc_guard<T, SEATS>> {
+            ) -> Option<$arc_guard<T, SEATS, BYPASS>> {
                 self.inner().try_lock_arc_until(deadline)
             }
         }
 
-        impl<T: ?Sized, const SEATS: usize> Deref for $mutex<T, SEATS> {
-            type Target = lock_api::Mutex<$raw<SEATS>, T>;
+        impl<T: ?Sized, const SEATS: usize, const BYPASS: usize> Deref for $mutex<T, SEATS, BYPASS> {
+            type Target = lock_api::Mutex<$raw<SEATS, BYPASS>, T>;
 
             #[inline]
             fn deref(&self) -> &Self::Target {
@@ -198,26 +208,26 @@ macro_rules! drop_in {
             }
         }
 
-        impl<T: ?Sized, const SEATS: usize> DerefMut for $mutex<T, SEATS> {
+        impl<T: ?Sized, const SEATS: usize, const BYPASS: usize> DerefMut for $mutex<T, SEATS, BYPASS> {
             #[inline]
             fn deref_mut(&mut self) -> &mut Self::Target {
                 &mut self.0
             }
         }
 
-        impl<T: Default, const SEATS: usize> Default for $mutex<T, SEATS> {
+        impl<T: Default, const SEATS: usize, const BYPASS: usize> Default for $mutex<T, SEATS, BYPASS> {
             fn default() -> Self {
                 Self::with_seats(T::default())
             }
         }
 
-        impl<T, const SEATS: usize> From<T> for $mutex<T, SEATS> {
+        impl<T, const SEATS: usize, const BYPASS: usize> From<T> for $mutex<T, SEATS, BYPASS> {
             fn from(value: T) -> Self {
                 Self::with_seats(value)
             }
         }
 
-        impl<T: ?Sized + fmt::Debug, const SEATS: usize> fmt::Debug for $mutex<T, SEATS> {
+        impl<T: ?Sized + fmt::Debug, const SEATS: usize, const BYPASS: usize> fmt::Debug for $mutex<T, SEATS, BYPASS> {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 fmt::Debug::fmt(&self.0, f)
             }
@@ -247,16 +257,29 @@ drop_in! {
     /// ```
     ///
     /// # Seats
-    /// Any number of threads may use the lock. `SEATS` says how many may stand in line at a time: those
+    /// Any number of threads may use the lock. `SEATS` less one is how many may stand in line at a time: those
     /// beyond wait for a seat, in no particular order. The lock takes a word a seat.
     ///
     /// # Fairness
     /// First come, first served among those who have a seat; nobody overtakes them. `try_lock` fails if
     /// anybody is inside or waits.
     ///
-    /// # Panics
-    /// Never at run time. A panic while a guard lives releases the lock and does not poison it.
-    BakeryMutex, RawBakeryMutex = Bakery<SEATS>,
+    /// # Bypass
+    /// When there are more threads than cores, strict order costs a switch of threads for each entry. With a
+    /// `BYPASS` above 0 at most so many newcomers may enter between two from the line: a thread with `k` others
+    /// before it in line is passed at most `(k + 1) * BYPASS` times, and throughput is many times higher.
+    ///
+    /// ```
+    /// # #[cfg(not(loom))] {
+    /// use exclusion::BakeryMutex;
+    ///
+    /// let busy = BakeryMutex::<_, 64, 32>::with_seats(0);
+    /// *busy.lock() += 1;
+    /// # }
+    /// ```
+    ///
+    /// A panic while a guard lives releases the lock and does not poison it.
+    BakeryMutex, BYPASS = 0, RawBakeryMutex = Bakery<SEATS>,
     BakeryMutexGuard, MappedBakeryMutexGuard, ArcBakeryMutexGuard
 }
 
@@ -285,15 +308,50 @@ drop_in! {
     /// ```
     ///
     /// # Seats
-    /// Any number of threads may use the lock. `SEATS` says how many may play at a time: those beyond wait
+    /// Any number of threads may use the lock. `SEATS` less one is how many may play at a time: those beyond wait
     /// for a seat, in no particular order. The lock takes three words a seat.
     ///
     /// # Fairness
-    /// No starvation among those who have a seat: see [`Tournament`]. `try_lock` fails if
-    /// anybody is inside or waits.
+    /// No starvation among those who have a seat: see [`Tournament`]. Between two of them at most `BYPASS`
+    /// newcomers enter without playing. `unlock_fair` and `bump` let nobody pass.
     ///
-    /// # Panics
-    /// Never at run time. A panic while a guard lives releases the lock and does not poison it.
-    TournamentMutex, RawTournamentMutex = Tournament<SEATS, Peterson>,
+    /// A panic while a guard lives releases the lock and does not poison it.
+    TournamentMutex, BYPASS = DEFAULT_BYPASS, RawTournamentMutex = Tournament<SEATS, Peterson>,
     TournamentMutexGuard, MappedTournamentMutexGuard, ArcTournamentMutexGuard
 }
+
+// What is refused at compile time. Each pair differs in the number alone.
+/// ```
+/// let mutex = exclusion::BakeryMutex::<u8, 1>::with_seats(0);
+/// ```
+/// ```compile_fail,E0080
+/// let mutex = exclusion::BakeryMutex::<u8, 0>::with_seats(0);
+/// ```
+/// ```
+/// let mutex = exclusion::TournamentMutex::<u8, { usize::BITS as usize }>::with_seats(0);
+/// ```
+/// ```compile_fail,E0080
+/// let mutex = exclusion::TournamentMutex::<u8, { usize::BITS as usize + 1 }>::with_seats(0);
+/// ```
+/// ```
+/// let cell = exclusion::Seated::<exclusion::raw::Tournament<1>, u8>::new(0).seats::<1>();
+/// ```
+/// ```compile_fail,E0080
+/// let cell = exclusion::Seated::<exclusion::raw::Tournament<0>, u8>::new(0).seats::<0>();
+/// ```
+/// ```
+/// use exclusion::raw::{Bakery, Tournament};
+/// let cell = exclusion::Seated::<Tournament<2, Bakery<2>>, u8>::new(0).seats::<2>();
+/// ```
+/// ```compile_fail,E0080
+/// use exclusion::raw::{Bakery, Tournament};
+/// let cell = exclusion::Seated::<Tournament<2, Bakery<3>>, u8>::new(0).seats::<2>();
+/// ```
+/// ```
+/// let cell = exclusion::Seated::<exclusion::raw::Bakery<2, 2>, u8>::new(0).seats::<2>();
+/// ```
+/// ```compile_fail,E0080
+/// let cell = exclusion::Seated::<exclusion::raw::Bakery<2, 1>, u8>::new(0).seats::<2>();
+/// ```
+#[cfg(doctest)]
+pub struct Refused;

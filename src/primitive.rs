@@ -1,10 +1,8 @@
-//! The one place where the crate chooses between the machine and loom.
+//! Where the crate chooses between the machine and loom.
 //!
 //! Everything above is written against the names in this file, so the source that ships is the
-//! source that loom explores. Three things differ under `--cfg loom`: nothing is `const`, waiting
-//! is [`loom::thread::yield_now`], and [`Witness`] checks what it otherwise only states.
-//!
-//! [`loom::thread::yield_now`]: https://docs.rs/loom/latest/loom/thread/fn.yield_now.html
+//! source that loom explores. What else differs under `--cfg loom`: constructors are not `const`, an
+//! edge can be weakened (`edge`), and the queues of the parking lot are loom's (`lot`).
 
 pub(crate) use core::sync::atomic::Ordering;
 
@@ -15,6 +13,7 @@ pub(crate) use modelled::*;
 
 #[cfg(not(loom))]
 mod machine {
+    use core::cell::Cell;
     pub(crate) use core::sync::atomic::AtomicUsize;
 
     /// Orders everything before it against everything after it, stores against later loads too.
@@ -23,25 +22,50 @@ mod machine {
         core::sync::atomic::fence(core::sync::atomic::Ordering::SeqCst);
     }
 
-    /// Spin a little longer each time, then yield to the scheduler; done after about ten steps.
-    pub(crate) struct Backoff(crossbeam_utils::Backoff);
+    /// Spins a little longer each time, then yields to the scheduler.
+    ///
+    /// A look follows every pause, and no pause is long, so that whoever is next notices its turn
+    /// within about a tenth of a microsecond.
+    pub(crate) struct Backoff {
+        step: Cell<u32>,
+    }
 
     impl Backoff {
+        const LONGEST_PAUSE: u32 = 8;
+        const SPINS: u32 = 20;
+        #[cfg(feature = "std")]
+        const YIELDS: u32 = 20;
+
         #[inline]
         pub(crate) fn new() -> Self {
-            Self(crossbeam_utils::Backoff::new())
+            Self { step: Cell::new(0) }
         }
 
         #[inline]
         pub(crate) fn snooze(&self) {
-            self.0.snooze();
+            let step = self.step.get();
+            self.step.set(step.saturating_add(1));
+            #[cfg(feature = "std")]
+            if step >= Self::SPINS {
+                return std::thread::yield_now();
+            }
+            for _ in 0..(1 << step.min(Self::SPINS)).min(Self::LONGEST_PAUSE) {
+                core::hint::spin_loop();
+            }
         }
 
-        /// Whether it is time to park.
-        #[cfg(feature = "std")]
+        /// Whether it would yield now, if it can.
         #[inline]
-        pub(crate) fn is_completed(&self) -> bool {
-            self.0.is_completed()
+        #[cfg(target_has_atomic = "ptr")]
+        pub(crate) fn has_spun(&self) -> bool {
+            self.step.get() >= Self::SPINS
+        }
+
+        /// Whether it has yielded long enough too.
+        #[inline]
+        #[cfg(all(feature = "std", target_has_atomic = "ptr"))]
+        pub(crate) fn has_yielded(&self) -> bool {
+            self.step.get() >= Self::SPINS + Self::YIELDS
         }
     }
 
@@ -67,19 +91,17 @@ mod machine {
     }
 
     impl<T> MutPtr<T> {
-        /// # Safety
-        /// The cell outlives the reference, and nobody else accesses its contents meanwhile.
         #[inline]
-        #[allow(clippy::mut_from_ref, reason = "the signature of loom's pointer")]
-        pub(crate) unsafe fn deref(&self) -> &mut T {
-            // SAFETY: as promised by the caller.
-            unsafe { &mut *self.0 }
+        pub(crate) fn with<R>(&self, access: impl FnOnce(*mut T) -> R) -> R {
+            access(self.0)
         }
     }
 
     /// Stands for the data behind a lock that keeps its data elsewhere.
+    #[cfg(target_has_atomic = "ptr")]
     pub(crate) struct Witness;
 
+    #[cfg(target_has_atomic = "ptr")]
     impl Witness {
         pub(crate) const fn new() -> Self {
             Self
@@ -110,9 +132,13 @@ mod modelled {
             loom::thread::yield_now();
         }
 
-        /// At once: loom explores the parking, not the spinning before it.
+        /// At once: loom explores the sleeping, not the spinning before it.
+        pub(crate) fn has_spun(&self) -> bool {
+            true
+        }
+
         #[cfg(feature = "std")]
-        pub(crate) fn is_completed(&self) -> bool {
+        pub(crate) fn has_yielded(&self) -> bool {
             true
         }
     }
@@ -120,6 +146,9 @@ mod modelled {
     /// A cell that each owner of the lock writes, so that loom sees two owners, or one that is
     /// not ordered after the one before, whatever the user's data is made of.
     pub(crate) struct Witness(UnsafeCell<()>);
+
+    // SAFETY: there is nothing in it, and loom checks each access.
+    unsafe impl Sync for Witness {}
 
     impl Witness {
         pub(crate) fn new() -> Self {

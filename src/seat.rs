@@ -1,56 +1,64 @@
 //! Leased seats: a raw lock for any number of threads.
 //!
-//! A thread takes a seat for each acquisition. One word says which seats are taken, a bit a seat:
+//! A thread takes a seat for each acquisition. One word says who is here, a bit a seat:
 //!
-//! | bits of `taken` | meaning |
+//! | bits of `here` | meaning |
 //! |---|---|
-//! | none | nobody is here |
-//! | `EXPRESS` (bit 0) | somebody found nobody here, and is inside without further ado |
+//! | none | nobody |
+//! | `INSIDE` (bit 0) | somebody is inside |
 //! | bit `s`, from 1 up | somebody sits on seat `s` of the raw lock: entering, inside or leaving |
 //!
-//! Whoever finds nobody takes the express seat: one compare-exchange, however many seats there are.
-//! Everybody else takes another seat, contends by the raw lock among those who did, and when it has
-//! won there, waits until the express seat is empty. Whoever finds all seats taken waits for one.
+//! Whoever finds nobody goes inside: one compare-exchange, however many seats there are. Everybody else
+//! takes a seat, contends by the raw lock among those who did, and when it has won there, waits at the
+//! door until whoever is inside has left. Whoever finds all seats taken waits for one.
+//!
+//! `BYPASS` is how many newcomers may go inside past those who sit, between two who do so from a seat.
+//! With 0, nobody may. They are counted in `passed`, which is written by whoever is inside.
 //!
 //! Invariants:
 //! 1. A bit is set by whoever takes the seat and cleared by whoever leaves it: a seat has one user.
-//! 2. `EXPRESS` is set only when no bit is. So once a thread sits, nobody overtakes it by express,
-//!    and the raw lock's order of service is the order of service.
-//! 3. Who is inside has the express seat, or has won the raw lock and seen the express seat empty.
-//! 4. Who sleeps for want of a seat has counted itself in the lot, and each leaving after that
-//!    wakes one; the leaving that empties the room is one of them.
+//! 2. Who is inside has set `INSIDE`, from a word in which it was clear.
+//! 3. A newcomer sets `INSIDE` only if nobody sits, or fewer than `BYPASS` have passed. So among those who
+//!    sit the raw lock's order of service is the order of service.
+//! 4. Who sleeps in the hall, for want of a seat, is woken: each leaving of a seat, and the leaving that
+//!    empties the room, wakes one, who wakes the next if there is room for it too.
 //!
 //! | edge | write | read | carries |
 //! |---|---|---|---|
-//! | E1 | `LEAVE`: Release | `FIND_EMPTY`: Acquire | all critical sections before |
+//! | E1 | `LEAVE`: Release | `FIND_NOBODY`, `PASS`, `STEP_IN`: Acquire | all critical sections before |
 //! | E2 | `LEAVE`: Release | `TAKE_SEAT`: Acquire | the seat's registers, as the user before left them |
-//! | E3 | `LEAVE`: Release | `SEE_EXPRESS_GONE`: Acquire | the critical section of the express seat |
-//! | E4 | the sleeper's `lot::TELL` | `LEAVE_HEARS`: Acquire | that there is a sleeper to wake |
+//! | E3 | the sleeper's `lot::TELL` | `LEAVE_HEARS`: Acquire | that there is a sleeper to wake |
 //!
-//! All writes of `taken` are read-modify-writes, so each continues the release sequences of all
+//! All writes of `here` are read-modify-writes, so each continues the release sequences of all
 //! before it.
 
 use crate::edge::{Edge, edges};
 use crate::lot::{Deadline, Lot, Parking};
-use crate::primitive::{AtomicUsize, Ordering, Witness};
-use crate::raw::{Place, RawLock, Waiting};
+use crate::primitive::{AtomicUsize, Backoff, Ordering, Witness};
+use crate::raw::{Attendance, Place, RawLock, Waiting, Withdrawn};
 
 const NOBODY: usize = 0;
-const EXPRESS: usize = 0;
+const INSIDE: usize = 1;
+
+/// Stands where others have their seat in the lease of one who went inside without.
+const NO_SEAT: usize = 0;
 
 edges! { "seat":
     /// E1: who finds nobody here knows what everybody did.
-    FIND_EMPTY = Acquire;
+    FIND_NOBODY = Acquire;
+    /// E1: who passes those that sit knows what everybody did.
+    PASS = Acquire;
+    /// E1: who comes in from a seat knows what everybody did.
+    STEP_IN = Acquire;
     /// E2: who takes a seat writes its registers after whoever had it before.
     TAKE_SEAT = Acquire;
-    /// E3: who follows the express seat knows what was done there.
-    SEE_EXPRESS_GONE = Acquire;
-    /// E1, E2, E3, and E2 of the lot: what we did is known to whoever sees us gone.
+    /// E1, E2, and E2 of the lot: what we did is known to whoever sees us gone.
     LEAVE = Release;
-    /// E4: who leaves knows who went to sleep before.
+    /// E3: who leaves knows who went to sleep before.
     LEAVE_HEARS = Acquire;
 }
 
+/// The bit of a seat; `INSIDE` for `NO_SEAT`.
 const fn bit(seat: usize) -> usize {
     1 << seat
 }
@@ -73,13 +81,25 @@ const fn bit(seat: usize) -> usize {
 /// ```
 ///
 /// # Fairness
-/// That of the raw lock among those who have a seat. Who waits for a seat is not in the line yet.
+/// That of the raw lock among those who have a seat; between two of them at most `BYPASS` newcomers enter.
+/// Who finds all seats taken waits in the hall and is not in the line yet: whoever comes when a seat falls
+/// free may be quicker. With one seat there is no line at all.
 ///
-/// # Panics
+/// # Unlocking
+/// Unlocking reads the lock once more after it is free, to see who sleeps. Safe code cannot tell; code
+/// that frees the memory of a lock because it has just acquired it must not, before the last owner's unlock
+/// has returned.
+///
 /// More seats than `usize` has bits do not compile.
-pub struct Leased<L> {
-    taken: AtomicUsize,
-    lot: Lot,
+pub struct Leased<L, const BYPASS: usize = 0> {
+    here: AtomicUsize,
+    passed: AtomicUsize,
+    /// Where the winner of the raw lock sleeps until whoever is inside has left.
+    door: Lot,
+    /// Where those sleep who found all seats taken.
+    hall: Lot,
+    /// Where those sleep who wait for their turn in the raw lock.
+    line: Lot,
     lock: L,
     inside: Witness,
     #[cfg(loom)]
@@ -88,6 +108,7 @@ pub struct Leased<L> {
 
 /// The seat of an acquisition; the state of a guard. It may be sent to another thread.
 #[derive(Debug)]
+#[must_use = "whoever loses the lease cannot unlock"]
 pub struct Lease {
     seat: usize,
 }
@@ -100,19 +121,45 @@ impl Lease {
     }
 }
 
-impl<L: RawLock> Leased<L> {
-    const ALL: usize = {
+/// How a newcomer got on.
+enum Arrival {
+    Inside(Lease),
+    Seated(usize),
+}
+
+/// The seats whose bits are set.
+struct Here<'a>(&'a AtomicUsize);
+
+impl Attendance for Here<'_> {
+    #[inline]
+    fn seats(&self, _: usize) -> impl Iterator<Item = usize> {
+        // Relaxed: the raw lock's fences order it, and `STEP_IN` carries the critical sections.
+        let mut here = self.0.load(Ordering::Relaxed) & !INSIDE;
+        core::iter::from_fn(move || {
+            let seat = (here != NOBODY).then(|| here.trailing_zeros() as usize)?;
+            here &= here - 1;
+            Some(seat)
+        })
+    }
+}
+
+impl<L: RawLock, const BYPASS: usize> Leased<L, BYPASS> {
+    /// The bits of all seats.
+    const SEATS: usize = {
         assert!(L::SEATS <= usize::BITS as usize, "at most usize::BITS seats can be leased");
-        usize::MAX >> (usize::BITS as usize - L::SEATS)
+        (usize::MAX >> (usize::BITS as usize - L::SEATS)) & !INSIDE
     };
 
     /// A lock that nobody holds.
     #[cfg(not(loom))]
     pub const fn new() -> Self {
-        const { assert!(Self::ALL != NOBODY) };
+        const { assert!(Self::SEATS & INSIDE == 0) };
         Self {
-            taken: AtomicUsize::new(NOBODY),
-            lot: Lot::new(),
+            here: AtomicUsize::new(NOBODY),
+            passed: AtomicUsize::new(0),
+            door: Lot::new(),
+            hall: Lot::new(),
+            line: Lot::new(),
             lock: L::UNLOCKED,
             inside: Witness::new(),
         }
@@ -122,8 +169,11 @@ impl<L: RawLock> Leased<L> {
     #[cfg(loom)]
     pub fn new() -> Self {
         Self {
-            taken: AtomicUsize::new(NOBODY),
-            lot: Lot::new(),
+            here: AtomicUsize::new(NOBODY),
+            passed: AtomicUsize::new(0),
+            door: Lot::new(),
+            hall: Lot::new(),
+            line: Lot::new(),
             lock: L::unlocked(),
             inside: Witness::new(),
             seats: (0..L::SEATS).map(|_| Witness::new()).collect(),
@@ -131,159 +181,258 @@ impl<L: RawLock> Leased<L> {
     }
 
     #[inline]
-    pub(crate) fn lock(&self) -> Lease {
-        match self.try_lock() {
+    pub(crate) fn acquire(&self) -> Lease {
+        match self.find_nobody() {
             Some(lease) => lease,
-            None => self.lock_slow(None).expect("who has no deadline does not give up"),
+            None => self.acquire_slow(None).expect("who has no deadline does not give up"),
         }
     }
 
-    /// Takes the lock if nobody is here. Who waits for it is here too, so this overtakes nobody.
+    /// Goes inside if nobody has to be waited for.
     #[inline]
-    pub(crate) fn try_lock(&self) -> Option<Lease> {
-        let empty = self.taken.compare_exchange(
-            NOBODY,
-            bit(EXPRESS),
-            FIND_EMPTY.ordering(),
-            Ordering::Relaxed, // nothing is learned from a room that is not empty
-        );
-        empty.is_ok().then(|| self.enter(EXPRESS))
+    pub(crate) fn try_acquire(&self) -> Option<Lease> {
+        self.find_nobody().or_else(|| self.pass())
     }
 
     #[cfg(feature = "std")]
     #[inline]
-    pub(crate) fn try_lock_until(&self, deadline: std::time::Instant) -> Option<Lease> {
-        self.try_lock().or_else(|| self.lock_slow(Some(deadline)))
+    pub(crate) fn acquire_until(&self, deadline: std::time::Instant) -> Option<Lease> {
+        self.find_nobody().or_else(|| self.acquire_slow(Some(deadline)))
     }
 
     /// # Safety
     /// The lease is that of the acquisition that is inside.
     #[inline]
-    pub(crate) unsafe fn unlock(&self, Lease { seat }: Lease) {
+    pub(crate) unsafe fn release(&self, Lease { seat }: Lease) {
         self.inside.touch();
-        if seat != EXPRESS {
-            // SAFETY: by invariant 3 the seat has won the raw lock.
+        if seat != NO_SEAT {
+            // SAFETY: who went inside from a seat has won the raw lock.
             unsafe { self.lock.release(seat) };
         }
-        self.leave(seat);
+        self.leave(seat, INSIDE | bit(seat));
     }
 
-    /// Whether anybody is inside, or on its way in or out.
+    /// Unlocks so that nobody passes whoever waits at the door.
+    ///
+    /// # Safety
+    /// As for `release`.
     #[inline]
-    pub(crate) fn is_locked(&self) -> bool {
+    pub(crate) unsafe fn release_fairly(&self, lease: Lease) {
+        if BYPASS > 0 && self.is_awaited(&lease) {
+            self.passed.store(BYPASS, Ordering::Relaxed); // `LEAVE` publishes it
+        }
+        // SAFETY: the same contract.
+        unsafe { self.release(lease) };
+    }
+
+    /// Whether anybody is inside.
+    #[inline]
+    pub(crate) fn is_occupied(&self) -> bool {
         // Relaxed: a snapshot.
-        self.taken.load(Ordering::Relaxed) != NOBODY
+        self.here.load(Ordering::Relaxed) & INSIDE != NOBODY
     }
 
     /// Whether anybody waits while `lease` is inside.
     #[inline]
     pub(crate) fn is_awaited(&self, lease: &Lease) -> bool {
         // Relaxed: a snapshot.
-        self.taken.load(Ordering::Relaxed) != bit(lease.seat) || !self.lot.is_empty()
+        self.here.load(Ordering::Relaxed) != INSIDE | bit(lease.seat) || !self.hall.is_empty()
+    }
+
+    /// Goes inside if nobody is here.
+    #[inline]
+    fn find_nobody(&self) -> Option<Lease> {
+        let entered = self.enter_from(NOBODY, FIND_NOBODY);
+        entered.then(|| self.lease(NO_SEAT))
+    }
+
+    /// Goes inside past those who sit, if few enough have done so since one of them went.
+    fn pass(&self) -> Option<Lease> {
+        // Relaxed, both: the compare-exchange settles the one, and inside we look again at the other.
+        let here = self.here.load(Ordering::Relaxed);
+        if here & INSIDE != NOBODY || self.passed.load(Ordering::Relaxed) >= BYPASS {
+            return None;
+        }
+        if !self.enter_from(here, PASS) {
+            return None;
+        }
+        let passed = self.passed.load(Ordering::Relaxed);
+        if passed >= BYPASS {
+            self.leave(NO_SEAT, INSIDE);
+            return None;
+        }
+        self.passed.store(passed + 1, Ordering::Relaxed);
+        Some(self.lease(NO_SEAT))
+    }
+
+    #[inline]
+    fn enter_from(&self, here: usize, edge: Edge) -> bool {
+        self.here
+            // Relaxed failure: nothing is learned from it.
+            .compare_exchange(here, here | INSIDE, edge.ordering(), Ordering::Relaxed)
+            .is_ok()
     }
 
     #[cold]
-    fn lock_slow(&self, deadline: Deadline) -> Option<Lease> {
-        let waiting = Parking { lot: &self.lot, meeting: &self.taken, deadline };
-        let seat = self.take_seat(&waiting)?;
-        if seat == EXPRESS {
-            return Some(self.enter(EXPRESS));
+    fn acquire_slow(&self, deadline: Deadline) -> Option<Lease> {
+        if let Some(lease) = self.linger() {
+            return Some(lease);
         }
-        // SAFETY: by invariant 1 the seat is ours alone, and E2 orders us after its last user.
-        if unsafe { self.lock.acquire(seat, &waiting) }.is_err() {
-            self.leave(seat);
+        let seat = match self.take_seat(&self.parking(&self.hall, deadline))? {
+            Arrival::Inside(lease) => return Some(lease),
+            Arrival::Seated(seat) => seat,
+        };
+        let in_line = self.parking(&self.line, deadline);
+        // SAFETY: by invariant 1 the seat is ours alone, and E2 orders us after its last user. `here` is
+        // written as `Attendance` asks.
+        if unsafe { self.lock.acquire_among(seat, &Here(&self.here), &in_line) }.is_err() {
+            self.leave(seat, bit(seat));
             return None;
         }
-        let express_gone = || self.taken.load(SEE_EXPRESS_GONE.ordering()) & bit(EXPRESS) == NOBODY;
-        if waiting.wait(Some(self.express_place()), express_gone).is_err() {
+        if self.step_in(&self.parking(&self.door, deadline)).is_err() {
             // SAFETY: we have just won it.
             unsafe { self.lock.release(seat) };
-            self.leave(seat);
+            self.leave(seat, bit(seat));
             return None;
         }
-        Some(self.enter(seat))
+        Some(self.lease(seat))
     }
 
-    /// Waits for a seat and takes it: the express seat if nobody is here, else the lowest free one.
-    fn take_seat(&self, waiting: &Parking<'_>) -> Option<usize> {
+    /// Spins at the door for a moment, where newcomers may pass.
+    fn linger(&self) -> Option<Lease> {
+        if BYPASS == 0 {
+            return None;
+        }
+        let backoff = Backoff::new();
         loop {
+            if let Some(lease) = self.pass() {
+                return Some(lease);
+            }
+            if backoff.has_spun() || self.passed.load(Ordering::Relaxed) >= BYPASS {
+                return None;
+            }
+            backoff.snooze();
+        }
+    }
+
+    /// Waits for a seat and takes it, or goes inside if nobody is here.
+    fn take_seat(&self, waiting: &Parking<'_>) -> Option<Arrival> {
+        loop {
+            if let Some(lease) = self.find_nobody() {
+                return Some(Arrival::Inside(lease));
+            }
             // Relaxed: the compare-exchange settles it.
-            let seen = self.taken.load(Ordering::Relaxed);
-            let Some((seat, edge)) = Self::free_seat(seen) else {
-                let found = || Self::free_seat(self.taken.load(Ordering::Relaxed)).is_some();
-                waiting.wait(Some(self.seats_place()), found).ok()?;
+            let here = self.here.load(Ordering::Relaxed);
+            let Some(seat) = Self::free_seat(here) else {
+                waiting.wait(Some(Place::of(&self.hall)), || self.has_room()).ok()?;
                 continue;
             };
-            let now = seen | bit(seat);
-            if self
-                .taken
-                .compare_exchange_weak(seen, now, edge.ordering(), Ordering::Relaxed)
-                .is_ok()
-            {
+            let now = here | bit(seat);
+            let taken = self.here.compare_exchange(
+                here,
+                now,
+                TAKE_SEAT.ordering(),
+                Ordering::Relaxed, // we look again
+            );
+            if taken.is_ok() {
                 #[cfg(loom)]
                 self.seats[seat].touch();
-                return Some(seat);
+                // A leaving wakes one; where it left room for more, they wake each other.
+                if !self.hall.is_empty() && Self::free_seat(now).is_some() {
+                    self.wake_hall();
+                }
+                return Some(Arrival::Seated(seat));
             }
         }
     }
 
-    /// The seat for whoever sees `taken`, and the edge to take it with.
     #[inline]
-    fn free_seat(taken: usize) -> Option<(usize, Edge)> {
-        if taken == NOBODY {
-            return Some((EXPRESS, FIND_EMPTY));
-        }
-        let free = Self::ALL & !taken & !bit(EXPRESS);
-        (free != NOBODY).then(|| (free.trailing_zeros() as usize, TAKE_SEAT))
+    fn free_seat(here: usize) -> Option<usize> {
+        let free = Self::SEATS & !here;
+        (free != NOBODY).then(|| free.trailing_zeros() as usize)
     }
 
+    /// Whether a newcomer can sit down, or go inside.
+    fn has_room(&self) -> bool {
+        // Relaxed: taking the seat settles it.
+        let here = self.here.load(Ordering::Relaxed);
+        here == NOBODY || Self::free_seat(here).is_some()
+    }
+
+    /// Waits at the door and goes inside, as the winner of the raw lock.
+    fn step_in(&self, waiting: &Parking<'_>) -> Result<(), Withdrawn> {
+        loop {
+            // Relaxed: setting the bit settles it.
+            waiting.wait(Some(Place::of(&self.door)), || !self.is_occupied())?;
+            if self.here.fetch_or(INSIDE, STEP_IN.ordering()) & INSIDE == NOBODY {
+                break;
+            }
+        }
+        if BYPASS > 0 {
+            self.passed.store(0, Ordering::Relaxed); // `LEAVE` publishes it
+        }
+        Ok(())
+    }
+
+    /// The lease of one who has just gone inside.
     #[inline]
-    fn enter(&self, seat: usize) -> Lease {
+    fn lease(&self, seat: usize) -> Lease {
         self.inside.touch();
         Lease { seat }
     }
 
+    /// Clears our bits, and wakes whoever waits for that.
     #[inline]
-    fn leave(&self, seat: usize) {
+    fn leave(&self, seat: usize, bits: usize) {
         #[cfg(loom)]
         self.seats[seat].touch();
-        self.taken.fetch_and(!bit(seat), LEAVE_HEARS.with(LEAVE));
-        if !self.lot.is_empty() {
-            self.wake(seat);
+        let still_here = self.here.fetch_and(!bits, LEAVE_HEARS.with(LEAVE)) & !bits;
+        if bits & INSIDE != NOBODY && !self.door.is_empty() {
+            self.wake_door();
+        }
+        if (seat != NO_SEAT || still_here == NOBODY) && !self.hall.is_empty() {
+            self.wake_hall();
+        }
+        if seat != NO_SEAT && !self.line.is_empty() {
+            self.wake_line(seat);
         }
     }
 
-    /// Wakes those who wait for this seat to be left, and one who waits for a seat.
     #[cold]
-    fn wake(&self, seat: usize) {
-        if seat == EXPRESS {
-            self.lot.unpark_all(self.express_place());
-        } else {
-            self.lock.places(seat, |place| self.lot.unpark_all(place));
-        }
-        self.lot.unpark_one(self.seats_place());
+    fn wake_door(&self) {
+        self.door.unpark_all(Place::of(&self.door));
     }
 
-    /// Where the winner of the raw lock waits for the express seat to empty.
-    fn express_place(&self) -> Place {
-        Place::of(&self.lot)
+    #[cold]
+    fn wake_hall(&self) {
+        self.hall.unpark_one(Place::of(&self.hall));
     }
 
-    /// Where those wait who found all seats taken.
-    fn seats_place(&self) -> Place {
-        Place::of(&self.taken)
+    #[cold]
+    fn wake_line(&self, seat: usize) {
+        self.lock.places(seat, |place| self.line.unpark_all(place));
+    }
+
+    fn parking<'a>(&'a self, lot: &'a Lot, deadline: Deadline) -> Parking<'a> {
+        // Who may be passed need not be quick, and a sleeper that is woken runs sooner than one that yields.
+        Parking { lot, meeting: &self.here, deadline, yields: BYPASS == 0 }
     }
 }
 
-impl<L: RawLock> Default for Leased<L> {
+impl<L: RawLock, const BYPASS: usize> Default for Leased<L, BYPASS> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl<L> core::fmt::Debug for Leased<L> {
+impl<L, const BYPASS: usize> core::fmt::Debug for Leased<L, BYPASS> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        let taken = self.taken.load(Ordering::Relaxed);
-        f.debug_struct("Leased").field("taken", &format_args!("{taken:#b}")).finish_non_exhaustive()
+        let here = self.here.load(Ordering::Relaxed);
+        f.debug_struct("Leased")
+            .field("here", &format_args!("{here:#b}"))
+            .field("asleep_at_door", &self.door.count())
+            .field("asleep_in_hall", &self.hall.count())
+            .field("asleep_in_line", &self.line.count())
+            .finish_non_exhaustive()
     }
 }

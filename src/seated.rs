@@ -89,7 +89,6 @@ impl<L: RawLock, T> Seated<L, T> {
 
     /// All seats of the lock, for as long as it is borrowed.
     ///
-    /// # Panics
     /// Asking for another number of seats than the lock has does not compile:
     ///
     /// ```compile_fail
@@ -111,10 +110,13 @@ impl<L: RawLock, T> Seated<L, T> {
         #[cfg(loom)]
         let fresh = L::unlocked();
         self.lock = fresh;
+        // A guard may be forgotten in this borrow too, and `take_seats` cannot start afresh.
+        #[cfg(target_has_atomic = "ptr")]
+        self.taken.store(TAKEN, Ordering::Relaxed);
         self.all_seats()
     }
 
-    /// All seats of the lock, the first time; `None` ever after.
+    /// All seats of the lock, the first time; `None` ever after, and after [`seats`](Self::seats).
     ///
     /// This is how to get seats from a `static`. It stays sound because the one who gets
     /// them is decided by an atomic swap, and the seats borrow the lock: a later call of
@@ -142,7 +144,7 @@ impl<L: RawLock, T> Seated<L, T> {
     /// The data, without locking: the borrow proves that nobody has a seat.
     pub fn get_mut(&mut self) -> &mut T {
         // SAFETY: we have the only reference to the cell, and the result borrows it.
-        unsafe { &mut *core::ptr::from_mut(self.data.get_mut().deref()) }
+        self.data.get_mut().with(|data| unsafe { &mut *data })
     }
 
     /// The data.
@@ -309,7 +311,7 @@ impl<L: RawLock, T> Deref for SeatGuard<'_, '_, L, T> {
     #[inline]
     fn deref(&self) -> &T {
         // SAFETY: this guard's seat is inside, and the raw lock lets in one at a time.
-        unsafe { self.data.deref() }
+        self.data.with(|data| unsafe { &*data })
     }
 }
 
@@ -317,7 +319,7 @@ impl<L: RawLock, T> DerefMut for SeatGuard<'_, '_, L, T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut T {
         // SAFETY: as for `deref`.
-        unsafe { self.data.deref() }
+        self.data.with(|data| unsafe { &mut *data })
     }
 }
 

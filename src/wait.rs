@@ -3,6 +3,7 @@
 //! A [`RawLock`](crate::raw::RawLock) asks its caller how to wait. Owned seats wait in the ways of this
 //! file: they look again and again, so that whoever leaves owes them nothing, not even a fence. The
 //! drop-in types sleep when it takes long; theirs is the parking lot.
+#![forbid(unsafe_code)]
 
 use crate::primitive::Backoff;
 use crate::raw::{Place, Waiting, Withdrawn};

@@ -175,7 +175,26 @@ fn is_locked_does_not_lock<R: Full>() {
     assert!(!mutex.is_locked());
 }
 
-fn bump_lets_a_waiter_in<R: Full>() {
+/// How many sleep in line or at the door, as the lock's debug output tells.
+fn asleep<R: Full + std::fmt::Debug, T>(mutex: &Mutex<R, T>) -> usize {
+    // SAFETY: the raw mutex is only printed.
+    let text = format!("{:?}", unsafe { mutex.raw() });
+    let count = |name: &str| -> usize {
+        let (_, rest) = text.split_once(name).expect("a field of that name");
+        let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
+        digits.parse().expect("a number")
+    };
+    count("asleep_at_door: ") + count("asleep_in_line: ")
+}
+
+fn await_sleepers<R: Full + std::fmt::Debug, T>(mutex: &Mutex<R, T>, count: usize) {
+    while asleep(mutex) != count {
+        std::thread::yield_now();
+    }
+}
+
+/// With a waiter in line, one bump lets it in, whatever the lock allows newcomers otherwise.
+fn one_bump_lets_a_waiter_in<R: Full + std::fmt::Debug>() {
     within_two_minutes(|| {
         let mutex = Mutex::<R, u32>::new(0);
         let mut guard = mutex.lock();
@@ -183,14 +202,76 @@ fn bump_lets_a_waiter_in<R: Full>() {
         assert_eq!(*guard, 0, "with nobody there a bump does nothing");
         std::thread::scope(|scope| {
             scope.spawn(|| *mutex.lock() += 1);
-            // Once the waiter is in line one bump lets it in.
-            while *guard == 0 {
-                MutexGuard::bump(&mut guard);
-            }
+            await_sleepers(&mutex, 1);
+            MutexGuard::bump(&mut guard);
+            assert_eq!(*guard, 1);
+            scope.spawn(|| *mutex.lock() += 1);
+            await_sleepers(&mutex, 1);
             MutexGuard::unlock_fair(guard);
+            assert_eq!(*mutex.lock(), 2, "a fair unlock hands over");
         });
-        assert_eq!(mutex.into_inner(), 1);
     });
+}
+
+/// Starts ten threads one by one, each when the one before is asleep. Returns the order of service.
+fn order_of_service<R: Full + std::fmt::Debug>() -> Vec<usize> {
+    within_two_minutes(|| {
+        let mutex = Mutex::<R, Vec<usize>>::new(Vec::new());
+        let guard = mutex.lock();
+        std::thread::scope(|scope| {
+            for number in 0..10 {
+                let mutex = &mutex;
+                scope.spawn(move || mutex.lock().push(number));
+                await_sleepers(mutex, number + 1);
+            }
+            drop(guard);
+        });
+        mutex.into_inner()
+    })
+}
+
+#[test]
+fn a_bakery_mutex_serves_in_order_of_arrival() {
+    let arrival: Vec<_> = (0..10).collect();
+    assert_eq!(order_of_service::<RawBakeryMutex>(), arrival);
+    assert_eq!(order_of_service::<RawBakeryMutex<16>>(), arrival);
+    assert_eq!(order_of_service::<Leased<BlackWhiteBakery<16>>>(), arrival);
+    // Among those who are in line already a bypass changes nothing.
+    assert_eq!(order_of_service::<RawBakeryMutex<16, 32>>(), arrival);
+}
+
+#[test]
+fn an_unfair_order_of_service_is_noticed() {
+    assert_ne!(order_of_service::<RawTournamentMutex<16, 0>>(), (0..10).collect::<Vec<_>>());
+}
+
+/// One thread waits at the door and sleeps there: how often can another enter before it, if it tries
+/// a hundred times? The sleeper is woken by the first leaving, so it may put an end to it sooner.
+fn bypasses<R: Full + std::fmt::Debug>() -> usize {
+    within_two_minutes(|| {
+        let mutex = Mutex::<R, bool>::new(false);
+        let guard = mutex.lock();
+        std::thread::scope(|scope| {
+            scope.spawn(|| *mutex.lock() = true);
+            await_sleepers(&mutex, 1);
+            drop(guard);
+            let mut bypasses = 0;
+            for _ in 0..100 {
+                if mutex.try_lock().is_some_and(|entered_before_us| !*entered_before_us) {
+                    bypasses += 1;
+                }
+            }
+            bypasses
+        })
+    })
+}
+
+#[test]
+fn no_more_newcomers_pass_than_allowed() {
+    let most = |bypasses: fn() -> usize| (0..200).map(|_| bypasses()).max().expect("many tries");
+    assert_eq!(most(bypasses::<RawBakeryMutex<8, 0>>), 0);
+    assert!((1..=3).contains(&most(bypasses::<RawBakeryMutex<8, 3>>)));
+    assert!((1..=3).contains(&most(bypasses::<RawTournamentMutex<8, 3>>)));
 }
 
 fn guards_can_be_mapped<R: Full>() {
@@ -248,11 +329,6 @@ macro_rules! mutex {
             }
 
             #[test]
-            fn bump_lets_a_waiter_in() {
-                super::bump_lets_a_waiter_in::<$raw>();
-            }
-
-            #[test]
             fn guards_can_be_mapped() {
                 super::guards_can_be_mapped::<$raw>();
             }
@@ -275,13 +351,24 @@ mutex! {
     bakery_2: RawBakeryMutex<2>;
     bakery_8: RawBakeryMutex<8>;
     bakery_64: RawBakeryMutex<64>;
+    bakery_8_bypass: RawBakeryMutex<8, 4>;
     tournament_1: RawTournamentMutex<1>;
     tournament_2: RawTournamentMutex<2>;
     tournament_8: RawTournamentMutex<8>;
+    tournament_8_strict: RawTournamentMutex<8, 0>;
     tournament_64: RawTournamentMutex<64>;
     black_white_8: Leased<BlackWhiteBakery<8>>;
     tournament_8_swap: Leased<Tournament<8, PetersonSwap>>;
     tournament_8_priority: Leased<Tournament<8, Priority>>;
+}
+
+#[test]
+fn one_bump_lets_a_waiter_in_whatever_the_lock() {
+    one_bump_lets_a_waiter_in::<RawBakeryMutex>();
+    one_bump_lets_a_waiter_in::<RawBakeryMutex<8, 32>>();
+    one_bump_lets_a_waiter_in::<RawTournamentMutex>();
+    one_bump_lets_a_waiter_in::<RawTournamentMutex<8, 0>>();
+    one_bump_lets_a_waiter_in::<Leased<BlackWhiteBakery<8>>>();
 }
 
 #[test]

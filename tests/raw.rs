@@ -92,6 +92,25 @@ fn a_forgotten_guard_is_released_when_its_seat_locks_again<L: RawLock, const N: 
     assert_eq!(*cell.seats::<N>()[N - 1].lock(), 1, "new seats start afresh");
 }
 
+/// A contender whose way of waiting panics is as gone as one that gives up.
+fn a_panic_while_waiting_withdraws<L: RawLock, const N: usize>() {
+    let mut cell = Seated::<L, u32>::new(0);
+    let mut seats: [_; N] = cell.seats();
+    let (first, others) = seats.split_first_mut().expect("at least one seat");
+    for other in &mut *others {
+        let guard = first.lock();
+        let panicked = catch_unwind(AssertUnwindSafe(|| {
+            drop(other.lock_unless(|| panic!("while waiting")));
+        }));
+        assert!(panicked.is_err());
+        drop(guard);
+    }
+    assert!(first.try_lock().is_some());
+    for other in others {
+        assert!(other.try_lock().is_some(), "nobody is left in the way");
+    }
+}
+
 /// Tells when it starts to wait at a place.
 struct Telling<'a> {
     waits: &'a mpsc::Sender<()>,
@@ -231,10 +250,9 @@ fn a_contender_that_does_not_run_is_passed_elsewhere() {
     assert_eq!(bypasses::<Tournament<8, Priority>>(0), (10, true));
 }
 
-#[test]
-fn at_the_last_ticket_the_newcomer_waits_outside_until_the_bakery_has_emptied() {
-    // Tickets 2 and 3: two seats in line, and the third finds none left.
-    let lock = Bakery::<3, 3>::UNLOCKED;
+/// For a lock of three seats and two tickets.
+fn at_the_last_ticket_the_newcomer_waits_outside<L: RawLock>() {
+    let lock = L::UNLOCKED;
     // SAFETY: nobody else uses this lock, and what is acquired is released.
     unsafe {
         lock.acquire(0, &SpinThenYield).unwrap();
@@ -260,6 +278,77 @@ fn at_the_last_ticket_the_newcomer_waits_outside_until_the_bakery_has_emptied() 
     }
 }
 
+#[test]
+fn at_the_last_ticket_of_a_bakery_the_newcomer_waits_outside() {
+    // Tickets 2 and 3.
+    at_the_last_ticket_the_newcomer_waits_outside::<Bakery<3, 3>>();
+}
+
+#[test]
+fn at_the_last_number_of_a_black_white_bakery_the_newcomer_waits_outside() {
+    // Numbers 1 and 2.
+    at_the_last_ticket_the_newcomer_waits_outside::<BlackWhiteBakery<3, 2>>();
+}
+
+/// Seats 1 and 2 give up in turn, each drawing while the other still has its ticket, under one long
+/// critical section of seat 0. Then seats 1, 3 and 2 come, in this order.
+#[test]
+fn withdrawals_do_not_cost_a_black_white_bakery_its_order() {
+    let lock = BlackWhiteBakery::<4>::UNLOCKED;
+    let (enters, order) = mpsc::channel();
+    // SAFETY: each seat is used by one thread at a time, and what is acquired is released.
+    unsafe {
+        lock.acquire(0, &SpinThenYield).unwrap();
+        for _ in 0..10 {
+            std::thread::scope(|scope| {
+                let (waits, waiting) = mpsc::channel();
+                let (go_on, thaw) = mpsc::channel();
+                let lock = &lock;
+                scope.spawn(move || lock.acquire(1, &Frozen { waits, thaw }));
+                waiting.recv().unwrap();
+                assert!(!lock.try_acquire(2));
+                go_on.send(()).unwrap();
+            });
+        }
+        std::thread::scope(|scope| {
+            for seat in [1, 3, 2] {
+                let (waits, waiting) = mpsc::channel();
+                let (lock, enters) = (&lock, enters.clone());
+                scope.spawn(move || {
+                    lock.acquire(seat, &Telling { waits: &waits }).unwrap();
+                    enters.send(seat).unwrap();
+                    lock.release(seat);
+                });
+                waiting.recv().unwrap();
+            }
+            lock.release(0);
+        });
+    }
+    drop(enters);
+    assert_eq!(order.iter().collect::<Vec<_>>(), [1, 3, 2]);
+}
+
+#[test]
+fn seats_that_may_have_been_forgotten_cannot_be_taken() {
+    let mut cell = Seated::<Peterson, u32>::new(0);
+    let [mut left, _] = cell.seats();
+    std::mem::forget(left.lock());
+    assert!(cell.take_seats::<2>().is_none());
+    assert_eq!(*cell.seats::<2>()[1].lock(), 0);
+}
+
+#[test]
+fn a_guard_gives_out_shared_references() {
+    let mut cell = Seated::<Peterson, [u32; 2]>::new([1, 2]);
+    let [mut left, _] = cell.seats();
+    let guard = left.lock();
+    let (first, second) = (&guard[0], &guard[1]);
+    std::thread::scope(|scope| {
+        scope.spawn(|| assert_eq!(guard.len(), 2));
+    });
+    assert_eq!((first, second), (&1, &2));
+}
+
 macro_rules! raw_lock {
     ($($name:ident: $lock:ty, $seats:literal seats;)*) => {
         $(mod $name {
@@ -273,6 +362,11 @@ macro_rules! raw_lock {
             #[test]
             fn a_panic_inside_releases() {
                 super::a_panic_inside_releases::<$lock, $seats>();
+            }
+
+            #[test]
+            fn a_panic_while_waiting_withdraws() {
+                super::a_panic_while_waiting_withdraws::<$lock, $seats>();
             }
 
             #[test]
@@ -310,6 +404,7 @@ raw_lock! {
     black_white_1: BlackWhiteBakery<1>, 1 seats;
     black_white_2: BlackWhiteBakery<2>, 2 seats;
     black_white_8: BlackWhiteBakery<8>, 8 seats;
+    black_white_8_with_few_tickets: BlackWhiteBakery<8, 3>, 8 seats;
     peterson: Peterson, 2 seats;
     peterson_swap: PetersonSwap, 2 seats;
     priority: Priority, 2 seats;

@@ -177,8 +177,9 @@ fn measure<S: Subject>(workload: Workload, threads: usize, slice: Duration) -> R
                 })
             })
             .collect();
-        start.wait();
+        // Read before the workers start: a main thread that is late would flatter them.
         let began = Instant::now();
+        start.wait();
         std::thread::sleep(slice);
         stop.store(true, Relaxed);
         let elapsed = began.elapsed();

@@ -57,6 +57,8 @@ macro_rules! lend {
 lend! {
     /// Our bakery.
     Bakery = "bakery", BakeryMutex<u64>, BakeryMutex::new(0), |mutex| mutex.lock();
+    /// Our bakery, whose line may be passed by 32 newcomers at a time.
+    BakeryBypass = "bakery_bypass", BakeryMutex<u64, 64, 32>, BakeryMutex::with_seats(0), |mutex| mutex.lock();
     /// Our tournament.
     Tournament = "tournament", TournamentMutex<u64>, TournamentMutex::new(0), |mutex| mutex.lock();
     /// Our bakery with bounded tickets.
@@ -119,6 +121,7 @@ impl Subject for Peterson2 {
 macro_rules! each_subject {
     ($call:ident) => {
         $call!($crate::subject::Bakery);
+        $call!($crate::subject::BakeryBypass);
         $call!($crate::subject::Tournament);
         $call!($crate::subject::BlackWhite);
         $call!($crate::subject::Peterson2);

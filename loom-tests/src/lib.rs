@@ -57,8 +57,6 @@ pub enum Finding {
     Race,
     /// Everybody sleeps.
     Deadlock,
-    /// Somebody looks again and again and never sees what it waits for.
-    EndlessWait,
 }
 
 impl Finding {
@@ -66,7 +64,6 @@ impl Finding {
         match self {
             Self::Race => "Causality violation",
             Self::Deadlock => "deadlock",
-            Self::EndlessWait => "exceeded maximum number of branches",
         }
     }
 }

@@ -128,6 +128,29 @@ pub fn return_and_withdraw<L: RawLock + 'static>() {
     assert_free(&guarded, 2);
 }
 
+/// Nobody waits: seat 0 tries twice, seat 1 once, each with one more look where it would wait.
+pub fn impatient<L: RawLock + 'static>() {
+    let (entries, guarded) = together::<L, 2>(|guarded, seat| {
+        (seat..2).filter(|_| guarded.visit(seat, &tired_after(1))).count()
+    });
+    assert_eq!(guarded.entries(), entries);
+    assert_free(&guarded, 2);
+}
+
+/// Seat 0 enters; seats 1 and 2 give up at the first look, wherever they are by then.
+pub fn withdraw_from_three<L: RawLock + 'static>() {
+    let (entries, guarded) = together::<L, 3>(|guarded, seat| {
+        let entered = if seat == 0 {
+            guarded.visit(seat, &SpinThenYield)
+        } else {
+            guarded.visit(seat, &tired_after(0))
+        };
+        entered.into()
+    });
+    assert_eq!(guarded.entries(), entries);
+    assert_free(&guarded, 3);
+}
+
 /// Both seats try once. Whatever they got, the lock is free afterwards.
 pub fn try_acquire<L: RawLock + 'static>() {
     let (entries, guarded) = together::<L, 2>(|guarded, seat| {
@@ -155,17 +178,17 @@ pub fn seated<L: RawLock + 'static>() {
 }
 
 /// A leased lock with data, as lock_api's mutex has it, but data that loom watches.
-struct Mutex<L> {
-    raw: Leased<L>,
+struct Mutex<L, const BYPASS: usize> {
+    raw: Leased<L, BYPASS>,
     entries: UnsafeCell<usize>,
 }
 
 // SAFETY: what `Leased` is here to show; loom checks each access.
-unsafe impl<L: RawLock> Sync for Mutex<L> {}
+unsafe impl<L: RawLock, const BYPASS: usize> Sync for Mutex<L, BYPASS> {}
 // SAFETY: a number and a lock.
-unsafe impl<L: RawLock> Send for Mutex<L> {}
+unsafe impl<L: RawLock, const BYPASS: usize> Send for Mutex<L, BYPASS> {}
 
-impl<L: RawLock> Mutex<L> {
+impl<L: RawLock, const BYPASS: usize> Mutex<L, BYPASS> {
     fn visit(&self) {
         use lock_api::RawMutex;
         let lease = RawMutex::lock(&self.raw);
@@ -189,8 +212,10 @@ impl<L: RawLock> Mutex<L> {
     }
 }
 
-fn contend<L: RawLock + 'static, const THREADS: usize>(visits: fn(&Mutex<L>, usize) -> usize) {
-    let mutex = Arc::new(Mutex::<L> { raw: Leased::new(), entries: UnsafeCell::new(0) });
+fn contend<L: RawLock + 'static, const BYPASS: usize, const THREADS: usize>(
+    visits: fn(&Mutex<L, BYPASS>, usize) -> usize,
+) {
+    let mutex = Arc::new(Mutex::<L, BYPASS> { raw: Leased::new(), entries: UnsafeCell::new(0) });
     let others: Vec<_> = (1..THREADS)
         .map(|number| {
             let mutex = mutex.clone();
@@ -206,17 +231,22 @@ fn contend<L: RawLock + 'static, const THREADS: usize>(visits: fn(&Mutex<L>, usi
     assert!(mutex.hurry(), "the lock was left held");
 }
 
-/// `THREADS` threads lock `TIMES` times each.
+/// `THREADS` threads lock `TIMES` times each; nobody passes.
 pub fn lease<L: RawLock + 'static, const THREADS: usize, const TIMES: usize>() {
-    contend::<L, THREADS>(|mutex, _| {
+    pass::<L, 0, THREADS, TIMES>();
+}
+
+/// `THREADS` threads lock `TIMES` times each; `BYPASS` newcomers may pass those in line.
+pub fn pass<L: RawLock + 'static, const BYPASS: usize, const THREADS: usize, const TIMES: usize>() {
+    contend::<L, BYPASS, THREADS>(|mutex, _| {
         (0..TIMES).for_each(|_| mutex.visit());
         TIMES
     });
 }
 
 /// One thread locks, the others give up at their first wait.
-pub fn lease_or_give_up<L: RawLock + 'static, const THREADS: usize>() {
-    contend::<L, THREADS>(|mutex, number| {
+pub fn lease_or_give_up<L: RawLock + 'static, const BYPASS: usize, const THREADS: usize>() {
+    contend::<L, BYPASS, THREADS>(|mutex, number| {
         if number == 0 {
             mutex.visit();
             1

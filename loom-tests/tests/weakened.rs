@@ -3,7 +3,7 @@
 //! The edges are named in the sources (`edges!`); here each meets the smallest model that needs it.
 
 use exclusion::raw::{Bakery, BlackWhiteBakery, Peterson, PetersonSwap, Priority};
-use loom_tests::Finding::{Deadlock, EndlessWait, Race};
+use loom_tests::Finding::{Deadlock, Race};
 use loom_tests::Search::{Exhaustive, Preemptions};
 use loom_tests::{models, refuted};
 
@@ -30,24 +30,29 @@ twins! {
     without_black_white_leave: "black_white::LEAVE" leads to Race, Exhaustive, models::enter::<BlackWhiteBakery<2>, 2, 1>;
 
     without_peterson_raise: "peterson::RAISE" leads to Race, Exhaustive, models::enter::<Peterson, 2, 1>;
-    without_peterson_give_way: "peterson::GIVE_WAY" leads to EndlessWait, Exhaustive, models::enter::<Peterson, 2, 1>;
+    without_peterson_give_way: "peterson::GIVE_WAY" leads to Race, Exhaustive, models::impatient::<Peterson>;
     without_peterson_see_down: "peterson::SEE_DOWN" leads to Race, Exhaustive, models::enter::<Peterson, 2, 1>;
-    without_peterson_see_turn: "peterson::SEE_TURN" leads to Race, Preemptions(3), models::enter::<Peterson, 2, 2>;
+    without_peterson_await_down: "peterson::AWAIT_DOWN" leads to Race, Exhaustive, models::enter::<Peterson, 2, 1>;
+    without_peterson_await_turn: "peterson::AWAIT_TURN" leads to Race, Preemptions(3), models::enter::<Peterson, 2, 2>;
     without_peterson_lower: "peterson::LOWER" leads to Race, Exhaustive, models::enter::<Peterson, 2, 1>;
 
     without_peterson_swap_take: "peterson_swap::TAKE" leads to Race, Exhaustive, models::enter::<PetersonSwap, 2, 1>;
     without_peterson_swap_give: "peterson_swap::GIVE" leads to Race, Exhaustive, models::enter::<PetersonSwap, 2, 1>;
     without_peterson_swap_see_down: "peterson_swap::SEE_DOWN" leads to Race, Exhaustive, models::enter::<PetersonSwap, 2, 1>;
-    without_peterson_swap_see_turn: "peterson_swap::SEE_TURN" leads to Race, Preemptions(3), models::enter::<PetersonSwap, 2, 2>;
+    without_peterson_swap_await_down: "peterson_swap::AWAIT_DOWN" leads to Race, Exhaustive, models::enter::<PetersonSwap, 2, 1>;
+    without_peterson_swap_withdraw: "peterson_swap::WITHDRAW" leads to Race, Preemptions(3), models::return_and_withdraw::<PetersonSwap>;
+    without_peterson_swap_await_turn: "peterson_swap::AWAIT_TURN" leads to Race, Preemptions(3), models::enter::<PetersonSwap, 2, 2>;
     without_peterson_swap_lower: "peterson_swap::LOWER" leads to Race, Exhaustive, models::enter::<PetersonSwap, 2, 1>;
 
     without_priority_raise: "priority::RAISE" leads to Race, Exhaustive, models::enter::<Priority, 2, 1>;
     without_priority_see_down: "priority::SEE_DOWN" leads to Race, Exhaustive, models::enter::<Priority, 2, 1>;
+    without_priority_await_down: "priority::AWAIT_DOWN" leads to Race, Exhaustive, models::enter::<Priority, 2, 1>;
     without_priority_lower: "priority::LOWER" leads to Race, Exhaustive, models::enter::<Priority, 2, 1>;
 
-    without_seat_find_empty: "seat::FIND_EMPTY" leads to Race, Exhaustive, models::lease::<Bakery<1>, 2, 1>;
-    without_seat_take_seat: "seat::TAKE_SEAT" leads to Race, Preemptions(3), models::lease_or_give_up::<Bakery<2>, 3>;
-    without_seat_see_express_gone: "seat::SEE_EXPRESS_GONE" leads to Race, Exhaustive, models::lease::<Bakery<2>, 2, 1>;
+    without_seat_find_nobody: "seat::FIND_NOBODY" leads to Race, Exhaustive, models::lease::<Bakery<1>, 2, 1>;
+    without_seat_pass: "seat::PASS" leads to Race, Preemptions(3), models::pass::<Bakery<2>, 1, 2, 2>;
+    without_seat_step_in: "seat::STEP_IN" leads to Race, Exhaustive, models::lease::<Bakery<2>, 2, 1>;
+    without_seat_take_seat: "seat::TAKE_SEAT" leads to Race, Preemptions(3), models::lease_or_give_up::<Bakery<2>, 0, 3>;
     without_seat_leave: "seat::LEAVE" leads to Race, Exhaustive, models::lease::<Bakery<1>, 2, 1>;
     without_seat_leave_hears: "seat::LEAVE_HEARS" leads to Deadlock, Exhaustive, models::lease::<Bakery<1>, 2, 1>;
 

@@ -19,12 +19,12 @@
 //!
 //! | edge | write | read | carries |
 //! |---|---|---|---|
-//! | E1 | `LEAVE`: Release; `DOORWAY`, then ticket | `LOOK`: Acquire | the critical sections of that seat |
+//! | E1 | `LEAVE`: Release; `DOORWAY`, then ticket; a fence, then withdrawal | `LOOK`: Acquire | the critical sections of that seat |
 //! | E2 | `CHOOSING`, then `DOORWAY` | ticket, then `TURN`, then look | the looker sees us choosing, or we see its ticket and draw a greater |
 //! | E3 | ticket, then `TURN` | `CHOOSING`, then `DOORWAY`, then the highest ticket | the same race from the other side |
 //!
-//! A look that meets a greater ticket passes on it, and a relaxed store ends the release sequence
-//! of the `LEAVE` before it: the fence before the ticket is what makes it part of E1.
+//! A look that meets a greater ticket, or a withdrawal, passes on it, and a relaxed store ends the
+//! release sequence of the `LEAVE` before it: the fence before is what makes it part of E1.
 //!
 //! At the limit: a customer who would need a ticket above `LAST` steps back out of the doorway and
 //! waits until the highest ticket has been served, then draws again. Those inside are
@@ -32,8 +32,10 @@
 //! first come, first served is lost, among those who met the limit. With 64 bits it takes
 //! centuries of a bakery that never empties to get there.
 
+use core::mem;
+
 use super::doorway::{CHOOSING, IDLE, settled};
-use super::{Place, RawLock, Register, Waiting, Withdrawn, array, unlocked};
+use super::{Attendance, OnDrop, Place, RawLock, Register, Waiting, Withdrawn, array, unlocked};
 use crate::edge::{Edge, edges};
 
 const FIRST: usize = 2;
@@ -67,9 +69,9 @@ edges! { "bakery":
 ///
 /// # Fairness
 /// First come, first served: whoever has drawn its ticket before another starts to draw enters
-/// before it. Drawing takes a bounded number of steps.
+/// before it. Drawing takes a bounded number of steps. Only at the last ticket one may have to wait
+/// outside, and loses its place.
 ///
-/// # Panics
 /// A bakery without seats, or without tickets, does not compile.
 #[derive(Debug)]
 pub struct Bakery<const N: usize, const LAST: usize = { usize::MAX }> {
@@ -87,14 +89,22 @@ unsafe impl<const N: usize, const LAST: usize> RawLock for Bakery<N, LAST> {
     unlocked!(Self { seats: array![Register::new(IDLE); N] });
 
     #[inline]
-    unsafe fn acquire(&self, seat: usize, waiting: &impl Waiting) -> Result<(), Withdrawn> {
-        let ticket = self.draw(seat, waiting)?;
-        self.await_turn(seat, ticket, waiting).inspect_err(|_| self.leave(seat))
+    unsafe fn acquire_among(
+        &self,
+        seat: usize,
+        present: &impl Attendance,
+        waiting: &impl Waiting,
+    ) -> Result<(), Withdrawn> {
+        let ticket = self.draw(seat, present, waiting)?;
+        let withdraw = OnDrop(|| self.withdraw(seat));
+        self.await_turn(seat, ticket, present, waiting)?;
+        mem::forget(withdraw);
+        Ok(())
     }
 
     #[inline]
     unsafe fn release(&self, seat: usize) {
-        self.leave(seat);
+        self.seats[seat].store(IDLE, LEAVE);
     }
 
     fn places(&self, seat: usize, mut visit: impl FnMut(Place)) {
@@ -105,19 +115,24 @@ unsafe impl<const N: usize, const LAST: usize> RawLock for Bakery<N, LAST> {
 impl<const N: usize, const LAST: usize> Bakery<N, LAST> {
     /// The doorway: returns our ticket, published.
     #[inline]
-    fn draw(&self, seat: usize, waiting: &impl Waiting) -> Result<usize, Withdrawn> {
+    fn draw(
+        &self,
+        seat: usize,
+        present: &impl Attendance,
+        waiting: &impl Waiting,
+    ) -> Result<usize, Withdrawn> {
         loop {
             // Relaxed: nobody passes a seat that is choosing.
             self.seats[seat].store(CHOOSING, Edge::RELAXED);
             DOORWAY.fence();
-            let (highest, holder) = self.highest();
+            let (highest, holder) = self.highest(present);
             if highest < LAST {
                 let ticket = highest + 1;
                 // Relaxed: `DOORWAY` stands before it, which makes it a release.
                 self.seats[seat].store(ticket, Edge::RELAXED);
                 return Ok(ticket);
             }
-            self.leave(seat);
+            self.withdraw(seat);
             // Relaxed: we only learn that drawing again may be worth it.
             waiting.wait(Some(Place::of(&self.seats[holder])), || {
                 self.seats[holder].load(Edge::RELAXED) != highest
@@ -127,11 +142,11 @@ impl<const N: usize, const LAST: usize> Bakery<N, LAST> {
 
     /// The highest ticket that anybody has, and who has it; one below the first if nobody has one.
     #[inline]
-    fn highest(&self) -> (usize, usize) {
+    fn highest(&self, present: &impl Attendance) -> (usize, usize) {
         let mut highest = (FIRST - 1, 0);
-        for (other, word) in self.seats.iter().enumerate() {
+        for other in present.seats(N) {
             // Relaxed: `DOORWAY` makes the ticket visible, and only its number matters.
-            highest = highest.max((word.load(Edge::RELAXED), other));
+            highest = highest.max((self.seats[other].load(Edge::RELAXED), other));
         }
         highest
     }
@@ -145,10 +160,11 @@ impl<const N: usize, const LAST: usize> Bakery<N, LAST> {
         &self,
         seat: usize,
         ticket: usize,
+        present: &impl Attendance,
         waiting: &impl Waiting,
     ) -> Result<(), Withdrawn> {
         TURN.fence();
-        while let Some((word, ahead)) = self.just_ahead(seat, ticket, waiting)? {
+        while let Some((word, ahead)) = self.just_ahead(seat, ticket, present, waiting)? {
             // Relaxed: we look again, with `LOOK`, before we pass.
             waiting.wait(Some(Place::of(&self.seats[ahead])), || {
                 self.seats[ahead].load(Edge::RELAXED) != word
@@ -163,11 +179,12 @@ impl<const N: usize, const LAST: usize> Bakery<N, LAST> {
         &self,
         seat: usize,
         ticket: usize,
+        present: &impl Attendance,
         waiting: &impl Waiting,
     ) -> Result<Option<(usize, usize)>, Withdrawn> {
         let mut nearest = None;
-        for (other, register) in self.seats.iter().enumerate() {
-            let word = settled(register, LOOK, waiting)?;
+        for other in present.seats(N) {
+            let word = settled(&self.seats[other], LOOK, waiting)?;
             if word != IDLE && (word, other) < (ticket, seat) {
                 nearest = nearest.max(Some((word, other)));
             }
@@ -175,8 +192,9 @@ impl<const N: usize, const LAST: usize> Bakery<N, LAST> {
         Ok(nearest)
     }
 
+    /// Relaxed: a fence stands before it, `DOORWAY` or `TURN`, which makes it a release.
     #[inline]
-    fn leave(&self, seat: usize) {
-        self.seats[seat].store(IDLE, LEAVE);
+    fn withdraw(&self, seat: usize) {
+        self.seats[seat].store(IDLE, Edge::RELAXED);
     }
 }

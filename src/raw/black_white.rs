@@ -8,7 +8,7 @@
 //! |---|---|
 //! | `IDLE` (0) | does not want to enter, or has left |
 //! | `CHOOSING` (1) | is reading the colour and the others' tickets |
-//! | `2 * number + colour`, number in `1..=N` | its ticket: waiting, or inside |
+//! | `2 * number + colour`, number in `1..=LAST` | its ticket: waiting, or inside |
 //!
 //! | word `colour` | meaning |
 //! |---|---|
@@ -19,23 +19,26 @@
 //! Invariants:
 //! 1. Who is inside is ahead of everybody with a ticket: of two tickets of one colour the smaller
 //!    (number, seat) is ahead, of two colours the one that the shared bit does not show.
-//! 2. A number never passes `N`.
+//! 2. Where nobody withdraws, no number passes `N`.
 //! 3. A seat once seen not to be ahead never gets ahead.
 //!
 //! | edge | write | read | carries |
 //! |---|---|---|---|
-//! | E1 | `LEAVE`: Release; `DOORWAY`, then ticket | `LOOK`: Acquire | the critical sections of that seat |
+//! | E1 | `LEAVE`: Release; `DOORWAY`, then ticket; a fence, then withdrawal | `LOOK`: Acquire | the critical sections of that seat |
 //! | E2 | `CHOOSING`, then `DOORWAY` | ticket, then `TURN`, then look | the looker sees us choosing, or we see its ticket |
 //! | E3 | ticket, then `TURN` | `CHOOSING`, then `DOORWAY`, then the highest number | the same race from the other side |
 //!
 //! Withdrawal and invariant 2: Taubenfeld's bound assumes that everybody who draws also enters.
-//! Two seats that give up in turn, each drawing while the other still has its ticket, would
-//! count without end under one long critical section. So, as in the plain bakery at its
-//! limit, whoever would need a number above `N` steps back and waits for the highest to go. Without
-//! withdrawals this never happens.
+//! Two seats that give up in turn, each drawing while the other still has its ticket, count on
+//! for as long as one critical section lasts. So there is a limit after all, as in the plain
+//! bakery, and the same is done there: whoever would need a number above `LAST` steps back and waits
+//! for the highest to go. To get there takes half as many withdrawals as a word can count, during one
+//! critical section.
+
+use core::mem;
 
 use super::doorway::{CHOOSING, IDLE, settled};
-use super::{Place, RawLock, Register, Waiting, Withdrawn, array, unlocked};
+use super::{Attendance, OnDrop, Place, RawLock, Register, Waiting, Withdrawn, array, unlocked};
 use crate::edge::{Edge, edges};
 
 const BLACK: usize = 0;
@@ -52,7 +55,9 @@ edges! { "black_white":
 }
 
 /// The bakery with bounded tickets among `N` seats: first come, first served, and no number above
-/// `N`, so there is no limit to reach however small a word is.
+/// `N` unless contenders withdraw, however long the bakery is never empty.
+///
+/// `LAST` is the highest number; leave it at its default unless you want to see what happens there.
 ///
 /// ```
 /// use exclusion::{Seated, raw::BlackWhiteBakery};
@@ -69,27 +74,36 @@ edges! { "black_white":
 /// # Fairness
 /// First come, first served, as in the [`Bakery`](super::Bakery).
 ///
-/// # Panics
-/// A bakery without seats does not compile.
+/// A bakery without seats, or without tickets, does not compile.
 #[derive(Debug)]
-pub struct BlackWhiteBakery<const N: usize> {
+pub struct BlackWhiteBakery<const N: usize, const LAST: usize = { usize::MAX / 2 }> {
     colour: Register,
     seats: [Register; N],
 }
 
 // SAFETY: invariant 1; the edge is E1.
-unsafe impl<const N: usize> RawLock for BlackWhiteBakery<N> {
+unsafe impl<const N: usize, const LAST: usize> RawLock for BlackWhiteBakery<N, LAST> {
     const SEATS: usize = {
         assert!(N > 0, "a bakery needs at least one seat");
+        assert!(LAST >= 1, "a bakery needs at least one ticket: LAST is 1 or more");
+        assert!(LAST <= usize::MAX / 2, "a number and a colour share a word");
         N
     };
 
     unlocked!(Self { colour: Register::new(BLACK), seats: array![Register::new(IDLE); N] });
 
     #[inline]
-    unsafe fn acquire(&self, seat: usize, waiting: &impl Waiting) -> Result<(), Withdrawn> {
-        let ticket = self.draw(seat, waiting)?;
-        self.await_turn(seat, ticket, waiting).inspect_err(|_| self.leave(seat))
+    unsafe fn acquire_among(
+        &self,
+        seat: usize,
+        present: &impl Attendance,
+        waiting: &impl Waiting,
+    ) -> Result<(), Withdrawn> {
+        let ticket = self.draw(seat, present, waiting)?;
+        let withdraw = OnDrop(|| self.withdraw(seat));
+        self.await_turn(seat, ticket, present, waiting)?;
+        mem::forget(withdraw);
+        Ok(())
     }
 
     #[inline]
@@ -97,7 +111,7 @@ unsafe impl<const N: usize> RawLock for BlackWhiteBakery<N> {
         // Relaxed, both: our own word, and a bit that `LEAVE` publishes with the rest.
         let ticket = Ticket::of(self.seats[seat].load(Edge::RELAXED));
         self.colour.store(1 - ticket.colour, Edge::RELAXED);
-        self.leave(seat);
+        self.seats[seat].store(IDLE, LEAVE);
     }
 
     fn places(&self, seat: usize, mut visit: impl FnMut(Place)) {
@@ -125,10 +139,15 @@ impl Ticket {
     }
 }
 
-impl<const N: usize> BlackWhiteBakery<N> {
+impl<const N: usize, const LAST: usize> BlackWhiteBakery<N, LAST> {
     /// The doorway: returns our ticket, published.
     #[inline]
-    fn draw(&self, seat: usize, waiting: &impl Waiting) -> Result<Ticket, Withdrawn> {
+    fn draw(
+        &self,
+        seat: usize,
+        present: &impl Attendance,
+        waiting: &impl Waiting,
+    ) -> Result<Ticket, Withdrawn> {
         loop {
             // Relaxed: nobody passes a seat that is choosing.
             self.seats[seat].store(CHOOSING, Edge::RELAXED);
@@ -136,14 +155,14 @@ impl<const N: usize> BlackWhiteBakery<N> {
             // Relaxed: a colour that turns after this read makes us of the old colour, which is
             // served first; the ticket says which colour we saw.
             let colour = self.colour.load(Edge::RELAXED);
-            let (highest, holder) = self.highest(colour);
-            if highest < N {
+            let (highest, holder) = self.highest(colour, present);
+            if highest < LAST {
                 let ticket = Ticket { number: highest + 1, colour };
                 // Relaxed: `DOORWAY` stands before it, which makes it a release.
                 self.seats[seat].store(ticket.word(), Edge::RELAXED);
                 return Ok(ticket);
             }
-            self.leave(seat);
+            self.withdraw(seat);
             // Relaxed: we only learn that drawing again may be worth it.
             let unchanged = Ticket { number: highest, colour }.word();
             waiting.wait(Some(Place::of(&self.seats[holder])), || {
@@ -154,11 +173,11 @@ impl<const N: usize> BlackWhiteBakery<N> {
 
     /// The highest number of a colour, and who has it.
     #[inline]
-    fn highest(&self, colour: usize) -> (usize, usize) {
+    fn highest(&self, colour: usize, present: &impl Attendance) -> (usize, usize) {
         let mut highest = (0, 0);
-        for (other, word) in self.seats.iter().enumerate() {
+        for other in present.seats(N) {
             // Relaxed: `DOORWAY` makes the ticket visible, and only its number matters.
-            let ticket = Ticket::of(word.load(Edge::RELAXED));
+            let ticket = Ticket::of(self.seats[other].load(Edge::RELAXED));
             if ticket.colour == colour {
                 highest = highest.max((ticket.number, other));
             }
@@ -172,10 +191,12 @@ impl<const N: usize> BlackWhiteBakery<N> {
         &self,
         seat: usize,
         mine: Ticket,
+        present: &impl Attendance,
         waiting: &impl Waiting,
     ) -> Result<(), Withdrawn> {
         TURN.fence();
-        for (other, register) in self.seats.iter().enumerate() {
+        for other in present.seats(N) {
+            let register = &self.seats[other];
             loop {
                 let word = settled(register, LOOK, waiting)?;
                 let theirs = Ticket::of(word);
@@ -210,8 +231,9 @@ impl<const N: usize> BlackWhiteBakery<N> {
         }
     }
 
+    /// Relaxed: a fence stands before it, `DOORWAY` or `TURN`, which makes it a release.
     #[inline]
-    fn leave(&self, seat: usize) {
-        self.seats[seat].store(IDLE, LEAVE);
+    fn withdraw(&self, seat: usize) {
+        self.seats[seat].store(IDLE, Edge::RELAXED);
     }
 }

@@ -64,7 +64,10 @@ pub use tournament::Tournament;
 ///
 /// Between a successful `acquire` or `try_acquire` of a seat and its `release`, no `acquire` or
 /// `try_acquire` of another seat succeeds, and everything before the `release` happens before
-/// everything after the next success. This must hold for every implementation of [`Waiting`].
+/// everything after the next success. This must hold for every [`Waiting`] that keeps its promise.
+///
+/// No method unwinds, unless `waiting` does; then the seat is idle again. The `ready` that `waiting`
+/// is called with does nothing but look.
 pub unsafe trait RawLock: Send + Sync {
     /// How many seats the lock has.
     const SEATS: usize;
@@ -89,8 +92,26 @@ pub unsafe trait RawLock: Send + Sync {
     ///
     /// # Safety
     /// `seat` is below `SEATS` and idle: nobody is entering from it or inside on it. Whoever used
-    /// it before is done and happens before this call.
-    unsafe fn acquire(&self, seat: usize, waiting: &impl Waiting) -> Result<(), Withdrawn>;
+    /// it before is done and happens before this call. `waiting` keeps the promise of [`Waiting`].
+    #[inline]
+    unsafe fn acquire(&self, seat: usize, waiting: &impl Waiting) -> Result<(), Withdrawn> {
+        // SAFETY: the same contract, and `Everybody` leaves nobody out.
+        unsafe { self.acquire_among(seat, &Everybody, waiting) }
+    }
+
+    /// As [`acquire`](Self::acquire), with help from a caller who knows which seats are in use.
+    ///
+    /// # Errors
+    /// As for [`acquire`](Self::acquire).
+    ///
+    /// # Safety
+    /// As for [`acquire`](Self::acquire), and `present` keeps the promise of [`Attendance`].
+    unsafe fn acquire_among(
+        &self,
+        seat: usize,
+        present: &impl Attendance,
+        waiting: &impl Waiting,
+    ) -> Result<(), Withdrawn>;
 
     /// Enters from `seat` if that needs no waiting.
     ///
@@ -111,13 +132,36 @@ pub unsafe trait RawLock: Send + Sync {
     unsafe fn release(&self, seat: usize);
 
     /// Names every place at which others may wait for `seat` to leave or withdraw, so that a
-    /// caller whose waiters sleep can wake them.
+    /// caller whose waiters sleep can wake them. To see who sleeps there it needs a full fence, or a
+    /// read-modify-write that the sleepers make too, after the release or withdrawal.
     fn places(&self, seat: usize, visit: impl FnMut(Place));
+}
+
+/// Which seats need a look.
+///
+/// The promise: a seat is left out only if it was free, by a word that `seats` reads. Whoever takes a seat
+/// writes that word with a read-modify-write before it acquires, and whoever leaves one does so after it has
+/// released or withdrawn. The lock does not carry over what was done on the seats left out: the caller
+/// orders itself after that, say by that word.
+pub trait Attendance {
+    /// The seats out of `0..all` on which somebody may be, in ascending order.
+    fn seats(&self, all: usize) -> impl Iterator<Item = usize>;
+}
+
+/// Leaves nobody out, and reads no word: what owned seats need.
+pub struct Everybody;
+
+impl Attendance for Everybody {
+    #[inline]
+    fn seats(&self, all: usize) -> impl Iterator<Item = usize> {
+        0..all
+    }
 }
 
 /// How a contender waits, and when it gives up.
 ///
-/// Ready-made ways are in [`wait`](crate::wait).
+/// The promise, on which the locks rely: `wait` returns `Ok` only when the last call of `ready` that it made
+/// returned `true`, and it made one. Ready-made ways are in [`wait`](crate::wait).
 pub trait Waiting {
     /// Returns once `ready` has been seen to hold, or gives up.
     ///
@@ -173,6 +217,17 @@ impl Waiting for NoPatience {
     #[inline]
     fn wait(&self, _: Option<Place>, ready: impl Fn() -> bool) -> Result<(), Withdrawn> {
         if ready() { Ok(()) } else { Err(Withdrawn) }
+    }
+}
+
+/// Does something when dropped: how a contender withdraws, whether it gives up or unwinds. To be
+/// forgotten once it is inside.
+struct OnDrop<F: FnMut()>(F);
+
+impl<F: FnMut()> Drop for OnDrop<F> {
+    #[inline]
+    fn drop(&mut self) {
+        (self.0)();
     }
 }
 

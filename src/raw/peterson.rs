@@ -21,19 +21,22 @@
 //!
 //! | edge | write | read | carries |
 //! |---|---|---|---|
-//! | E1 | `LOWER`: Release | `SEE_DOWN`: Acquire | the other's critical sections |
-//! | E2 | flag, then `RAISE` | flag, then `RAISE`, then see | at least one of two who race sees the other's flag; and it gives way after whatever the other wrote to `turn` before |
-//! | E3 | turn, then `GIVE_WAY`, then see | the same | of two who give way, the first learns of the second |
-//! | E4 | `RAISE`, then turn | `SEE_TURN`: Acquire | the other's critical sections, when it has come back and given way |
+//! | E1 | `LOWER`: Release; `GIVE_WAY`, then lower | `SEE_DOWN`, `AWAIT_DOWN`: Acquire | the other's critical sections |
+//! | E2 | flag, then `RAISE` | flag, then `RAISE`, then see | at least one of two who race sees the other's flag |
+//! | E3 | turn, then `GIVE_WAY`, then await | flag, then `RAISE`, then turn | who passes because it saw the other's flag down gave way before the other, who comes back, gives way |
+//! | E4 | `RAISE`, then turn | `AWAIT_TURN`: Acquire | the other's critical sections, when it has come back and given way |
 //!
 //! The usual text writes `want` and `turn` and only then looks; that needs a fence between the two
-//! stores and one after. The look in between costs nothing, since a fence stands there anyway,
-//! and lets an uncontended entry do with that one fence. It also takes safety off `GIVE_WAY`: both
-//! have seen the other's flag by then, and the order of the two writes of `turn` decides. What is
-//! left to `GIVE_WAY` is progress: without it each may take its own write for the last one, for as
-//! long as the machine delays the news, and both wait.
+//! stores and one after. The look in between costs nothing, since a fence stands there anyway, and
+//! lets an uncontended entry do with that one fence.
+//!
+//! Why `GIVE_WAY` is needed all the same: we write `turn`, see the other's flag down and enter. The
+//! other comes back, sees our flag, gives way, and must wait. Were our write of `turn` still on its
+//! way, it would land on top of the other's, which would take it for our giving way, and enter too.
 
-use super::{Place, RawLock, Register, Waiting, Withdrawn, array, unlocked};
+use core::mem;
+
+use super::{Attendance, OnDrop, Place, RawLock, Register, Waiting, Withdrawn, array, unlocked};
 use crate::edge::{Edge, edges};
 
 const DOWN: usize = 0;
@@ -42,12 +45,14 @@ const UP: usize = 1;
 edges! { "peterson":
     /// E2, E4: our flag is up before we look at the other's, and before we give way.
     RAISE = SeqCst;
-    /// E3: our giving way is out before we look whether the other has given way.
+    /// E3: our giving way is out before we look again.
     GIVE_WAY = SeqCst;
-    /// E1: who passes knows what the other did inside.
+    /// E1: who finds nobody there knows what the other did inside.
     SEE_DOWN = Acquire;
+    /// E1: who waits for the other to leave knows what it did inside.
+    AWAIT_DOWN = Acquire;
     /// E4: the same, when the other has raised its flag again.
-    SEE_TURN = Acquire;
+    AWAIT_TURN = Acquire;
     /// E1: what we did inside is known to whoever sees our flag down.
     LOWER = Release;
 }
@@ -67,7 +72,7 @@ edges! { "peterson":
 /// ```
 ///
 /// # Fairness
-/// Once a seat's flag is up, the other enters at most once before it.
+/// Once a seat has given way, the other enters at most once before it.
 #[derive(Debug)]
 pub struct Peterson {
     want: [Register; 2],
@@ -81,7 +86,12 @@ unsafe impl RawLock for Peterson {
     unlocked!(Self { want: array![Register::new(DOWN); 2], turn: Register::new(0) });
 
     #[inline]
-    unsafe fn acquire(&self, side: usize, waiting: &impl Waiting) -> Result<(), Withdrawn> {
+    unsafe fn acquire_among(
+        &self,
+        side: usize,
+        _: &impl Attendance,
+        waiting: &impl Waiting,
+    ) -> Result<(), Withdrawn> {
         let other = 1 - side;
         // Relaxed: an up flag makes the other wait, and lets nobody pass.
         self.want[side].store(UP, Edge::RELAXED);
@@ -93,11 +103,13 @@ unsafe impl RawLock for Peterson {
         self.turn.store(side, Edge::RELAXED);
         GIVE_WAY.fence();
         waiting.wake(Place::of(&self.want[side]));
-        waiting
-            .wait(Some(Place::of(&self.want[other])), || {
-                self.want[other].load(SEE_DOWN) == DOWN || self.turn.load(SEE_TURN) != side
-            })
-            .inspect_err(|_| self.want[side].store(DOWN, LOWER))
+        // Relaxed: `GIVE_WAY` stands before it, which makes it a release.
+        let withdraw = OnDrop(|| self.want[side].store(DOWN, Edge::RELAXED));
+        waiting.wait(Some(Place::of(&self.want[other])), || {
+            self.want[other].load(AWAIT_DOWN) == DOWN || self.turn.load(AWAIT_TURN) != side
+        })?;
+        mem::forget(withdraw);
+        Ok(())
     }
 
     #[inline]

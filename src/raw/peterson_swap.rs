@@ -6,11 +6,13 @@
 //!
 //! | edge | write | read | carries |
 //! |---|---|---|---|
-//! | E1 | `LOWER`: Release | `SEE_DOWN`: Acquire | the other's critical sections |
+//! | E1 | `LOWER`, `WITHDRAW`: Release | `SEE_DOWN`, `AWAIT_DOWN`: Acquire | the other's critical sections |
 //! | E2 | flag, then `GIVE`: Release | `TAKE`: Acquire, then see | who gives way second sees the other's flag |
-//! | E3 | `GIVE`: Release | `SEE_TURN`: Acquire | the other's critical sections, when it has come back and given way |
+//! | E3 | `GIVE`: Release | `AWAIT_TURN`: Acquire | the other's critical sections, when it has come back and given way |
 
-use super::{Place, RawLock, Register, Waiting, Withdrawn, array, unlocked};
+use core::mem;
+
+use super::{Attendance, OnDrop, Place, RawLock, Register, Waiting, Withdrawn, array, unlocked};
 use crate::edge::{Edge, edges};
 use crate::primitive::AtomicUsize;
 
@@ -22,10 +24,14 @@ edges! { "peterson_swap":
     TAKE = Acquire;
     /// E2, E3: our flag, and what we did inside, are known to whoever sees us give way.
     GIVE = Release;
-    /// E1: who passes knows what the other did inside.
+    /// E1: who finds nobody there knows what the other did inside.
     SEE_DOWN = Acquire;
+    /// E1: who waits for the other to leave knows what it did inside.
+    AWAIT_DOWN = Acquire;
     /// E3: the same, when the other has raised its flag again.
-    SEE_TURN = Acquire;
+    AWAIT_TURN = Acquire;
+    /// E1: what we did inside earlier is known to whoever passes because we give up.
+    WITHDRAW = Release;
     /// E1: what we did inside is known to whoever sees our flag down.
     LOWER = Release;
 }
@@ -59,7 +65,12 @@ unsafe impl RawLock for PetersonSwap {
     unlocked!(Self { want: array![Register::new(DOWN); 2], turn: AtomicUsize::new(0) });
 
     #[inline]
-    unsafe fn acquire(&self, side: usize, waiting: &impl Waiting) -> Result<(), Withdrawn> {
+    unsafe fn acquire_among(
+        &self,
+        side: usize,
+        _: &impl Attendance,
+        waiting: &impl Waiting,
+    ) -> Result<(), Withdrawn> {
         let other = 1 - side;
         // Relaxed: the swap publishes it.
         self.want[side].store(UP, Edge::RELAXED);
@@ -68,12 +79,13 @@ unsafe impl RawLock for PetersonSwap {
             return Ok(());
         }
         waiting.wake(Place::of(&self.want[side]));
-        waiting
-            .wait(Some(Place::of(&self.want[other])), || {
-                self.want[other].load(SEE_DOWN) == DOWN
-                    || self.turn.load(SEE_TURN.ordering()) != side
-            })
-            .inspect_err(|_| self.want[side].store(DOWN, LOWER))
+        let withdraw = OnDrop(|| self.want[side].store(DOWN, WITHDRAW));
+        waiting.wait(Some(Place::of(&self.want[other])), || {
+            self.want[other].load(AWAIT_DOWN) == DOWN
+                || self.turn.load(AWAIT_TURN.ordering()) != side
+        })?;
+        mem::forget(withdraw);
+        Ok(())
     }
 
     #[inline]

@@ -1,5 +1,7 @@
 //! The priority node: a lock for two in which the one without priority keeps its flag down.
 //!
+//! From the tournament algorithm in the lecture notes of Craus and Buțincu.
+//!
 //! Each side raises its flag and looks at the other's. Where both are up, the side with priority
 //! waits and the other lowers its flag and waits outside. Whoever leaves hands over the priority.
 //!
@@ -21,7 +23,7 @@
 //!
 //! | edge | write | read | carries |
 //! |---|---|---|---|
-//! | E1 | `LOWER`: Release; `RAISE`, then lower | `SEE_DOWN`: Acquire | the other's critical sections |
+//! | E1 | `LOWER`: Release; `RAISE`, then lower | `SEE_DOWN`, `AWAIT_DOWN`: Acquire | the other's critical sections |
 //! | E2 | flag, then `RAISE` | flag, then `RAISE`, then see | at least one of two who race sees the other's flag |
 //!
 //! Stepping back lowers a flag that was not inside this time. It is part of E1 all the same: the
@@ -29,7 +31,9 @@
 //! fence before it makes it a release; the original, which lowers the flag at the start of
 //! each attempt and before any fence, would need a release store there.
 
-use super::{Place, RawLock, Register, Waiting, Withdrawn, array, unlocked};
+use core::mem;
+
+use super::{Attendance, OnDrop, Place, RawLock, Register, Waiting, Withdrawn, array, unlocked};
 use crate::edge::{Edge, edges};
 
 const DOWN: usize = 0;
@@ -38,8 +42,10 @@ const UP: usize = 1;
 edges! { "priority":
     /// E2: our flag is up before we look at the other's.
     RAISE = SeqCst;
-    /// E1: who passes knows what the other did inside.
+    /// E1: who finds nobody there knows what the other did inside.
     SEE_DOWN = Acquire;
+    /// E1: who waits for the other to leave knows what it did inside.
+    AWAIT_DOWN = Acquire;
     /// E1: what we did inside is known to whoever sees our flag down.
     LOWER = Release;
 }
@@ -75,7 +81,12 @@ unsafe impl RawLock for Priority {
     unlocked!(Self { want: array![Register::new(DOWN); 2], priority: Register::new(0) });
 
     #[inline]
-    unsafe fn acquire(&self, side: usize, waiting: &impl Waiting) -> Result<(), Withdrawn> {
+    unsafe fn acquire_among(
+        &self,
+        side: usize,
+        _: &impl Attendance,
+        waiting: &impl Waiting,
+    ) -> Result<(), Withdrawn> {
         let other = 1 - side;
         let place = Some(Place::of(&self.want[other]));
         loop {
@@ -87,9 +98,10 @@ unsafe impl RawLock for Priority {
             self.want[side].store(UP, Edge::RELAXED);
             RAISE.fence();
             if self.has_priority(side) {
-                return waiting
-                    .wait(place, || self.want[other].load(SEE_DOWN) == DOWN)
-                    .inspect_err(|_| self.step_back(side));
+                let withdraw = OnDrop(|| self.step_back(side));
+                waiting.wait(place, || self.want[other].load(AWAIT_DOWN) == DOWN)?;
+                mem::forget(withdraw);
+                return Ok(());
             }
             if self.want[other].load(SEE_DOWN) == DOWN {
                 return Ok(());

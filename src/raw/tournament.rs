@@ -1,4 +1,4 @@
-//! The tournament: a binary tree of two-seat locks.
+//! The tournament (Peterson and Fischer 1977): a binary tree of two-seat locks.
 //!
 //! A contender plays its way from a leaf to the root, and is inside when it has won the root.
 //!
@@ -24,7 +24,9 @@
 //!
 //! Withdrawing is the same as releasing the nodes already won, from the top down.
 
-use super::{Peterson, Place, RawLock, Waiting, Withdrawn};
+use core::mem;
+
+use super::{Attendance, OnDrop, Peterson, Place, RawLock, Waiting, Withdrawn};
 
 /// A tree of two-seat locks among `N` seats.
 ///
@@ -47,7 +49,6 @@ use super::{Peterson, Place, RawLock, Waiting, Withdrawn};
 /// before it, where `h` is the height of the tree. A contender that sleeps between two nodes can be
 /// passed any number of times: no tournament bounds that.
 ///
-/// # Panics
 /// A tournament without seats, or with nodes that do not have two, does not compile.
 #[derive(Debug)]
 pub struct Tournament<const N: usize, Node = Peterson> {
@@ -72,16 +73,20 @@ unsafe impl<const N: usize, Node: RawLock> RawLock for Tournament<N, Node> {
     }
 
     #[inline]
-    unsafe fn acquire(&self, seat: usize, waiting: &impl Waiting) -> Result<(), Withdrawn> {
+    unsafe fn acquire_among(
+        &self,
+        seat: usize,
+        _: &impl Attendance,
+        waiting: &impl Waiting,
+    ) -> Result<(), Withdrawn> {
         let path = Path::of::<N>(seat);
         for level in 1..=path.height {
             let (node, side) = path.at(level);
+            // SAFETY: we hold the nodes below this one.
+            let withdraw = OnDrop(|| unsafe { self.release_from(path, level - 1) });
             // SAFETY: by invariant 1 the side is ours: we hold the node below it, or it is our leaf.
-            if unsafe { self.nodes[node].acquire(side, waiting) }.is_err() {
-                // SAFETY: we hold the nodes below this one.
-                unsafe { self.release_from(path, level - 1) };
-                return Err(Withdrawn);
-            }
+            unsafe { self.nodes[node].acquire(side, waiting)? };
+            mem::forget(withdraw);
         }
         Ok(())
     }
@@ -143,6 +148,7 @@ impl Path {
 mod tests {
     use super::*;
     extern crate std;
+    use std::cell::RefCell;
     use std::collections::HashSet;
     use std::vec::Vec;
 
@@ -193,5 +199,71 @@ mod tests {
             assert_eq!(path[0], (4 + seat / 2, seat % 2));
             assert_eq!(path.len(), 3);
         }
+    }
+
+    std::thread_local!(static RELEASED: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) });
+
+    /// A node that notes when it is released.
+    struct Noting(Peterson);
+
+    // SAFETY: Peterson's lock.
+    unsafe impl RawLock for Noting {
+        const SEATS: usize = 2;
+        const UNLOCKED: Self = Self(Peterson::UNLOCKED);
+
+        unsafe fn acquire_among(
+            &self,
+            side: usize,
+            present: &impl Attendance,
+            waiting: &impl Waiting,
+        ) -> Result<(), Withdrawn> {
+            // SAFETY: the same contract.
+            unsafe { self.0.acquire_among(side, present, waiting) }
+        }
+
+        unsafe fn release(&self, side: usize) {
+            RELEASED.with_borrow_mut(|released| released.push(core::ptr::from_ref(self).addr()));
+            // SAFETY: the same contract.
+            unsafe { self.0.release(side) };
+        }
+
+        fn places(&self, side: usize, visit: impl FnMut(Place)) {
+            self.0.places(side, visit);
+        }
+    }
+
+    /// The numbers of the nodes that `run` releases, in order.
+    fn releases(run: impl FnOnce(&Tournament<8, Noting>)) -> Vec<usize> {
+        let tree = Tournament::<8, Noting>::UNLOCKED;
+        RELEASED.take();
+        run(&tree);
+        let number_of = |address| {
+            (1..8).find(|&v| core::ptr::from_ref(&tree.nodes[v]).addr() == address).unwrap()
+        };
+        RELEASED.take().into_iter().map(number_of).collect()
+    }
+
+    #[test]
+    fn nodes_are_released_from_the_root_down() {
+        let released = releases(|tree| {
+            // SAFETY: nobody else uses the tree.
+            unsafe {
+                assert!(tree.try_acquire(5));
+                tree.release(5);
+            }
+        });
+        assert_eq!(released, [1, 3, 6]);
+    }
+
+    #[test]
+    fn who_withdraws_releases_what_it_won_from_the_top_down() {
+        let released = releases(|tree| {
+            // SAFETY: nobody else uses the tree, and seats 0 and 5 meet at the root.
+            unsafe {
+                assert!(tree.try_acquire(0));
+                assert!(!tree.try_acquire(5));
+            }
+        });
+        assert_eq!(released, [3, 6]);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use exclusion::raw::{Place, RawLock, Waiting, Withdrawn};
+use exclusion::raw::{Attendance, Place, RawLock, Waiting, Withdrawn};
 
 /// What is wrong.
 pub const NOTHING: u8 = 0;
@@ -25,7 +25,12 @@ unsafe impl<const N: usize, const FLAW: u8> RawLock for Flawed<N, FLAW> {
     const SEATS: usize = N;
     const UNLOCKED: Self = Self { line: Mutex::new(Vec::new()) };
 
-    unsafe fn acquire(&self, seat: usize, waiting: &impl Waiting) -> Result<(), Withdrawn> {
+    unsafe fn acquire_among(
+        &self,
+        seat: usize,
+        _: &impl Attendance,
+        waiting: &impl Waiting,
+    ) -> Result<(), Withdrawn> {
         {
             let mut line = self.line.lock().unwrap();
             line.push(seat);

@@ -51,10 +51,26 @@ mod tests {
     use exclusion::TournamentMutex;
     use loom::sync::Arc;
     use loom::thread;
+    use std::io::Write;
+    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+    /// Runs a model and says how many executions it took.
+    fn model(name: &str, run: impl Fn() + Send + Sync + 'static) {
+        let executions = std::sync::Arc::new(AtomicUsize::new(0));
+        let counted = std::sync::Arc::clone(&executions);
+        loom::model(move || {
+            counted.fetch_add(1, Relaxed);
+            run();
+        });
+        let executions = executions.load(Relaxed);
+        // Past the test harness, which would keep it from who runs the tests.
+        writeln!(std::io::stderr(), "holds    {name:44} {executions:9} executions  exhaustive")
+            .expect("stderr is writable");
+    }
 
     #[test]
     fn nobody_draws_the_same_number() {
-        loom::model(|| {
+        model("downstream::nobody_draws_the_same_number", || {
             let dispenser = Arc::new(Dispenser::new());
             let other = dispenser.clone();
             let theirs = thread::spawn(move || other.draw());
@@ -76,11 +92,16 @@ mod tests {
         });
     }
 
+    /// What a user's own bounds ask for.
+    fn is_send_and_sync<T: Send + Sync>(_: &T) {}
+
     #[test]
     fn guards_can_be_mapped_and_sent() {
-        loom::model(|| {
+        model("downstream::guards_can_be_mapped_and_sent", || {
             let pair = &*Box::leak(Box::new(TournamentMutex::new((0, 0))));
-            let guard = lock_api_map(pair.lock());
+            is_send_and_sync(pair);
+            let guard = second_half(pair.lock());
+            is_send_and_sync(&guard);
             let other = thread::spawn(move || drop(guard));
             assert_eq!(pair.lock().1, 1);
             other.join().unwrap();
@@ -88,7 +109,7 @@ mod tests {
     }
 
     /// Writes the second half of the pair and keeps only that half locked.
-    fn lock_api_map(
+    fn second_half(
         guard: exclusion::TournamentMutexGuard<'static, (u32, u32)>,
     ) -> exclusion::MappedTournamentMutexGuard<'static, u32> {
         let mut half = exclusion::TournamentMutexGuard::map(guard, |pair| &mut pair.1);
