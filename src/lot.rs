@@ -52,7 +52,6 @@ impl Waiting for Parking<'_> {
                 return Err(Withdrawn);
             }
             match place {
-                #[cfg(feature = "std")]
                 Some(place) if self.is_tired(&backoff) => {
                     self.lot.park(place, || self.meet(), &ready, self.deadline);
                 }
@@ -71,7 +70,6 @@ impl Waiting for Parking<'_> {
 }
 
 impl Parking<'_> {
-    #[cfg(feature = "std")]
     fn is_tired(&self, backoff: &Backoff) -> bool {
         if self.yields { backoff.has_yielded() } else { backoff.has_spun() }
     }
@@ -270,6 +268,11 @@ mod queues {
         #[inline]
         pub(crate) fn is_empty(&self) -> bool {
             true
+        }
+
+        /// Looks again soon instead.
+        pub(super) fn park(&self, _: Place, _: impl FnOnce(), _: impl Fn() -> bool, _: Deadline) {
+            core::hint::spin_loop();
         }
 
         pub(crate) fn unpark_all(&self, _: Place) {}

@@ -33,7 +33,7 @@ mod machine {
     impl Backoff {
         const LONGEST_PAUSE: u32 = 8;
         const SPINS: u32 = 20;
-        #[cfg(feature = "std")]
+        #[cfg(target_has_atomic = "ptr")]
         const YIELDS: u32 = 20;
 
         #[inline]
@@ -63,7 +63,7 @@ mod machine {
 
         /// Whether it has yielded long enough too.
         #[inline]
-        #[cfg(all(feature = "std", target_has_atomic = "ptr"))]
+        #[cfg(target_has_atomic = "ptr")]
         pub(crate) fn has_yielded(&self) -> bool {
             self.step.get() >= Self::SPINS + Self::YIELDS
         }
@@ -137,7 +137,6 @@ mod modelled {
             true
         }
 
-        #[cfg(feature = "std")]
         pub(crate) fn has_yielded(&self) -> bool {
             true
         }

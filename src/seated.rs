@@ -138,7 +138,7 @@ impl<L: RawLock, T> Seated<L, T> {
     /// the last use of such a seat happens before this call and left no guard behind.
     pub unsafe fn seat_unchecked(&self, number: usize) -> Seat<'_, L, T> {
         assert!(number < L::SEATS, "seat {number} of a lock with {} seats", L::SEATS);
-        Seat { cell: self, number, inside: false }
+        Seat { cell: self, number }
     }
 
     /// The data, without locking: the borrow proves that nobody has a seat.
@@ -154,7 +154,7 @@ impl<L: RawLock, T> Seated<L, T> {
 
     fn all_seats<const N: usize>(&self) -> [Seat<'_, L, T>; N] {
         const { assert!(N == L::SEATS, "ask for as many seats as the lock has") };
-        core::array::from_fn(|number| Seat { cell: self, number, inside: false })
+        core::array::from_fn(|number| Seat { cell: self, number })
     }
 }
 
@@ -189,8 +189,6 @@ const TAKEN: usize = 1;
 pub struct Seat<'a, L: RawLock, T> {
     cell: &'a Seated<L, T>,
     number: usize,
-    /// Set while a guard lives, and still set if it was forgotten.
-    inside: bool,
 }
 
 impl<'a, L: RawLock, T> Seat<'a, L, T> {
@@ -250,20 +248,17 @@ impl<'a, L: RawLock, T> Seat<'a, L, T> {
 
     #[inline]
     fn enter(&mut self, waiting: &impl Waiting) -> Result<(), Withdrawn> {
-        if self.inside {
-            // The guard was forgotten. Its borrow of this seat is over, so nobody uses the data.
-            self.leave();
+        if !self.cell.lock.is_idle(self.number) {
+            self.leave_forgotten();
         }
-        // SAFETY: there is one seat of a number, we have it mutably, and it is not inside.
-        unsafe { self.cell.lock.acquire(self.number, waiting)? };
-        self.inside = true;
-        Ok(())
+        // SAFETY: there is one seat of a number, we have it mutably, and it is idle.
+        unsafe { self.cell.lock.acquire(self.number, waiting) }
     }
 
-    #[inline]
-    fn leave(&mut self) {
-        self.inside = false;
-        // SAFETY: `inside` was set, so this seat has entered and not left.
+    /// A guard was forgotten. Its borrow of this seat is over, so nobody uses the data.
+    #[cold]
+    fn leave_forgotten(&mut self) {
+        // SAFETY: we have the seat mutably, and it is not entering, so it is inside.
         unsafe { self.cell.lock.release(self.number) };
     }
 
@@ -296,7 +291,8 @@ struct Visit<'s, 'a, L: RawLock, T>(&'s mut Seat<'a, L, T>);
 impl<L: RawLock, T> Drop for Visit<'_, '_, L, T> {
     #[inline]
     fn drop(&mut self) {
-        self.0.leave();
+        // SAFETY: the guard was made when this seat had entered, and it is dropped once.
+        unsafe { self.0.cell.lock.release(self.0.number) };
     }
 }
 

@@ -114,6 +114,12 @@ unsafe impl<const N: usize, const LAST: usize> RawLock for BlackWhiteBakery<N, L
         self.seats[seat].store(IDLE, LEAVE);
     }
 
+    #[inline]
+    fn is_idle(&self, seat: usize) -> bool {
+        // Relaxed: our own word.
+        self.seats[seat].load(Edge::RELAXED) == IDLE
+    }
+
     fn places(&self, seat: usize, mut visit: impl FnMut(Place)) {
         visit(Place::of(&self.seats[seat]));
         visit(Place::of(&self.colour));

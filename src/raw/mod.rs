@@ -131,6 +131,9 @@ pub unsafe trait RawLock: Send + Sync {
     /// `seat` is inside, by an `acquire` or `try_acquire` that happens before this call.
     unsafe fn release(&self, seat: usize);
 
+    /// Whether `seat` is neither entering nor inside, as the one who uses it sees it.
+    fn is_idle(&self, seat: usize) -> bool;
+
     /// Names every place at which others may wait for `seat` to leave or withdraw, so that a
     /// caller whose waiters sleep can wake them. To see who sleeps there it needs a full fence, or a
     /// read-modify-write that the sleepers make too, after the release or withdrawal.

@@ -117,6 +117,12 @@ unsafe impl RawLock for Peterson {
         self.want[side].store(DOWN, LOWER);
     }
 
+    #[inline]
+    fn is_idle(&self, side: usize) -> bool {
+        // Relaxed: our own flag.
+        self.want[side].load(Edge::RELAXED) == DOWN
+    }
+
     /// The other waits at our flag, for us to lower it or to give way.
     fn places(&self, side: usize, mut visit: impl FnMut(Place)) {
         visit(Place::of(&self.want[side]));

@@ -118,6 +118,12 @@ unsafe impl RawLock for Priority {
         self.want[side].store(DOWN, LOWER);
     }
 
+    #[inline]
+    fn is_idle(&self, side: usize) -> bool {
+        // Relaxed: our own flag.
+        self.want[side].load(Edge::RELAXED) == DOWN
+    }
+
     fn places(&self, side: usize, mut visit: impl FnMut(Place)) {
         visit(Place::of(&self.want[side]));
     }

@@ -98,6 +98,16 @@ unsafe impl<const N: usize, Node: RawLock> RawLock for Tournament<N, Node> {
         unsafe { self.release_from(path, path.height) };
     }
 
+    #[inline]
+    fn is_idle(&self, seat: usize) -> bool {
+        let path = Path::of::<N>(seat);
+        // With a single seat there is nothing to hold.
+        path.height == 0 || {
+            let (leaf, side) = path.at(1);
+            self.nodes[leaf].is_idle(side)
+        }
+    }
+
     fn places(&self, seat: usize, mut visit: impl FnMut(Place)) {
         let path = Path::of::<N>(seat);
         for level in 1..=path.height {
@@ -225,6 +235,10 @@ mod tests {
             RELEASED.with_borrow_mut(|released| released.push(core::ptr::from_ref(self).addr()));
             // SAFETY: the same contract.
             unsafe { self.0.release(side) };
+        }
+
+        fn is_idle(&self, side: usize) -> bool {
+            self.0.is_idle(side)
         }
 
         fn places(&self, side: usize, visit: impl FnMut(Place)) {

@@ -51,6 +51,10 @@ unsafe impl<const N: usize, const FLAW: u8> RawLock for Flawed<N, FLAW> {
         self.leave(seat);
     }
 
+    fn is_idle(&self, seat: usize) -> bool {
+        !self.line.lock().unwrap().contains(&seat)
+    }
+
     fn places(&self, _: usize, mut visit: impl FnMut(Place)) {
         visit(Place::of(&self.line));
     }
