@@ -31,7 +31,7 @@ impl Edge {
         Self { name, ordering }
     }
 
-    /// The file and what the edge does there, as in `bakery::TICKET`.
+    /// The file and what the edge does there, as in `bakery::LEAVE`.
     #[cfg(loom)]
     pub const fn name(self) -> &'static str {
         self.name

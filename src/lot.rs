@@ -14,8 +14,8 @@
 //!
 //! | edge | write | read | carries |
 //! |---|---|---|---|
-//! | E1 | the sleeper's `TELL`: Release | the waker's `HEAR`: Acquire | sleeper first: `parked`, so the waker wakes |
-//! | E2 | the waker's `TELL`: Release | the sleeper's `HEAR`: Acquire | waker first: what makes `ready` true |
+//! | E1 | the sleeper's `TELL`: Release | the waker's `HEAR`, or `seat::LEAVE_HEARS`: Acquire | sleeper first: `parked`, so the waker wakes |
+//! | E2 | the waker's `TELL`, or `seat::LEAVE`: Release | the sleeper's `HEAR`: Acquire | waker first: what makes `ready` true |
 //!
 //! Between its last look and falling asleep the sleeper holds the lock of its queue, which the
 //! waker takes too. The queues are parking_lot_core's. Under loom they are a mutex and a condition

@@ -24,8 +24,7 @@ mod machine {
 
     /// Spins a little longer each time, then yields to the scheduler.
     ///
-    /// A look follows every pause, and no pause is long, so that whoever is next notices its turn
-    /// within about a tenth of a microsecond.
+    /// A look follows every pause, and no pause is long, so that whoever is next notices its turn soon.
     pub(crate) struct Backoff {
         step: Cell<u32>,
     }
@@ -34,7 +33,7 @@ mod machine {
         const LONGEST_PAUSE: u32 = 8;
         const SPINS: u32 = 20;
         #[cfg(target_has_atomic = "ptr")]
-        const YIELDS: u32 = 20;
+        const YIELDS: u32 = 100;
 
         #[inline]
         pub(crate) fn new() -> Self {
@@ -49,7 +48,7 @@ mod machine {
             if step >= Self::SPINS {
                 return std::thread::yield_now();
             }
-            for _ in 0..(1 << step.min(Self::SPINS)).min(Self::LONGEST_PAUSE) {
+            for _ in 0..Self::LONGEST_PAUSE.min(1 << step.min(Self::SPINS)) {
                 core::hint::spin_loop();
             }
         }

@@ -8,6 +8,8 @@
 //! | `INSIDE` (bit 0) | somebody is inside |
 //! | bit `s`, from 1 up | somebody sits on seat `s` of the raw lock: entering, inside or leaving |
 //!
+//! `INSIDE` is the lock, and the raw lock is the line in front of it: it decides who is next.
+//!
 //! Whoever finds nobody goes inside: one compare-exchange, however many seats there are. Everybody else
 //! takes a seat, contends by the raw lock among those who did, and when it has won there, waits at the
 //! door until whoever is inside has left. Whoever finds all seats taken waits for one.
@@ -20,8 +22,9 @@
 //! 2. Who is inside has set `INSIDE`, from a word in which it was clear.
 //! 3. A newcomer sets `INSIDE` only if nobody sits, or fewer than `BYPASS` have passed. So among those who
 //!    sit the raw lock's order of service is the order of service.
-//! 4. Who sleeps in the hall, for want of a seat, is woken: each leaving of a seat, and the leaving that
-//!    empties the room, wakes one, who wakes the next if there is room for it too.
+//! 4. Who sleeps in the hall, for want of a seat, is woken: each leaving that makes room wakes one, who
+//!    wakes the next if there is room for it too.
+//! 5. At most one thread has won the raw lock and not released it: there is one at the door.
 //!
 //! | edge | write | read | carries |
 //! |---|---|---|---|
@@ -81,12 +84,12 @@ const fn bit(seat: usize) -> usize {
 /// ```
 ///
 /// # Fairness
-/// That of the raw lock among those who have a seat; between two of them at most `BYPASS` newcomers enter.
-/// Who finds all seats taken waits in the hall and is not in the line yet: whoever comes when a seat falls
+/// That of the raw lock among those in line; between two of them at most `BYPASS` newcomers enter, and
+/// none after an `unlock_fair` or `bump`. Who finds all seats taken waits in the hall and is not in the line yet: whoever comes when a seat falls
 /// free may be quicker. With one seat there is no line at all.
 ///
 /// # Unlocking
-/// Unlocking reads the lock once more after it is free, to see who sleeps. Safe code cannot tell; code
+/// Unlocking still uses the lock after it is free, to see who sleeps. Safe code cannot tell; code
 /// that frees the memory of a lock because it has just acquired it must not, before the last owner's unlock
 /// has returned.
 ///
@@ -104,6 +107,9 @@ pub struct Leased<L, const BYPASS: usize = 0> {
     inside: Witness,
     #[cfg(loom)]
     seats: std::vec::Vec<Witness>,
+    /// How many have won the raw lock: invariant 5.
+    #[cfg(loom)]
+    winners: AtomicUsize,
 }
 
 /// The seat of an acquisition; the state of a guard. It may be sent to another thread.
@@ -153,7 +159,8 @@ impl<L: RawLock, const BYPASS: usize> Leased<L, BYPASS> {
     /// A lock that nobody holds.
     #[cfg(not(loom))]
     pub const fn new() -> Self {
-        const { assert!(Self::SEATS & INSIDE == 0) };
+        // Refuses a number of seats that cannot be.
+        const { _ = Self::SEATS };
         Self {
             here: AtomicUsize::new(NOBODY),
             passed: AtomicUsize::new(0),
@@ -177,6 +184,7 @@ impl<L: RawLock, const BYPASS: usize> Leased<L, BYPASS> {
             lock: L::unlocked(),
             inside: Witness::new(),
             seats: (0..L::SEATS).map(|_| Witness::new()).collect(),
+            winners: AtomicUsize::new(0),
         }
     }
 
@@ -206,8 +214,7 @@ impl<L: RawLock, const BYPASS: usize> Leased<L, BYPASS> {
     pub(crate) unsafe fn release(&self, Lease { seat }: Lease) {
         self.inside.touch();
         if seat != NO_SEAT {
-            // SAFETY: who went inside from a seat has won the raw lock.
-            unsafe { self.lock.release(seat) };
+            self.release_raw(seat);
         }
         self.leave(seat, INSIDE | bit(seat));
     }
@@ -250,6 +257,9 @@ impl<L: RawLock, const BYPASS: usize> Leased<L, BYPASS> {
     fn pass(&self) -> Option<Lease> {
         // Relaxed, both: the compare-exchange settles the one, and inside we look again at the other.
         let here = self.here.load(Ordering::Relaxed);
+        if here == NOBODY {
+            return self.find_nobody();
+        }
         if here & INSIDE != NOBODY || self.passed.load(Ordering::Relaxed) >= BYPASS {
             return None;
         }
@@ -289,13 +299,23 @@ impl<L: RawLock, const BYPASS: usize> Leased<L, BYPASS> {
             self.leave(seat, bit(seat));
             return None;
         }
+        #[cfg(loom)]
+        assert_eq!(self.winners.fetch_add(1, Ordering::Relaxed), 0, "two have won the raw lock");
         if self.step_in(&self.parking(&self.door, deadline)).is_err() {
-            // SAFETY: we have just won it.
-            unsafe { self.lock.release(seat) };
+            self.release_raw(seat);
             self.leave(seat, bit(seat));
             return None;
         }
         Some(self.lease(seat))
+    }
+
+    /// Hands the raw lock on. To be called by one who has won it.
+    #[inline]
+    fn release_raw(&self, seat: usize) {
+        #[cfg(loom)]
+        self.winners.fetch_sub(1, Ordering::Relaxed);
+        // SAFETY: the caller has won it from this seat.
+        unsafe { self.lock.release(seat) };
     }
 
     /// Spins at the door for a moment, where newcomers may pass.
@@ -321,10 +341,9 @@ impl<L: RawLock, const BYPASS: usize> Leased<L, BYPASS> {
             // Relaxed: the compare-exchange settles it.
             let here = self.here.load(Ordering::Relaxed);
             if here == NOBODY {
-                match self.find_nobody() {
-                    Some(lease) => return Some(Arrival::Inside(lease)),
-                    None => continue,
-                }
+                let Some(lease) = self.find_nobody() else { continue };
+                self.wake_next_in_hall();
+                return Some(Arrival::Inside(lease));
             }
             let Some(seat) = Self::free_seat(here) else {
                 waiting.wait(Some(Place::of(&self.hall)), || self.has_room()).ok()?;
@@ -340,12 +359,17 @@ impl<L: RawLock, const BYPASS: usize> Leased<L, BYPASS> {
             if taken.is_ok() {
                 #[cfg(loom)]
                 self.seats[seat].touch();
-                // A leaving wakes one; where it left room for more, they wake each other.
-                if !self.hall.is_empty() {
-                    self.wake_hall();
-                }
+                self.wake_next_in_hall();
                 return Some(Arrival::Seated(seat));
             }
+        }
+    }
+
+    /// A leaving wakes one; where it made room for more, they wake each other.
+    #[inline]
+    fn wake_next_in_hall(&self) {
+        if !self.hall.is_empty() {
+            self.wake_hall();
         }
     }
 
@@ -388,15 +412,15 @@ impl<L: RawLock, const BYPASS: usize> Leased<L, BYPASS> {
     #[inline]
     fn leave(&self, seat: usize, bits: usize) {
         #[cfg(loom)]
-        self.seats[seat].touch();
+        if seat != NO_SEAT {
+            self.seats[seat].touch();
+        }
         // The value before is not asked for: without that, this is one instruction on x86-64.
         self.here.fetch_and(!bits, LEAVE_HEARS.with(LEAVE));
         if bits & INSIDE != NOBODY && !self.door.is_empty() {
             self.wake_door();
         }
-        if !self.hall.is_empty() {
-            self.wake_hall();
-        }
+        self.wake_next_in_hall();
         if seat != NO_SEAT && !self.line.is_empty() {
             self.wake_line(seat);
         }

@@ -110,7 +110,8 @@ impl<L: RawLock, T> Seated<L, T> {
         #[cfg(loom)]
         let fresh = L::unlocked();
         self.lock = fresh;
-        // A guard may be forgotten in this borrow too, and `take_seats` cannot start afresh.
+        // A guard may be forgotten in this borrow too, and `take_seats` cannot start afresh: seats
+        // taken then would wait for it.
         #[cfg(target_has_atomic = "ptr")]
         self.taken.store(TAKEN, Ordering::Relaxed);
         self.all_seats()
@@ -134,8 +135,9 @@ impl<L: RawLock, T> Seated<L, T> {
     /// When the lock has no such seat.
     ///
     /// # Safety
-    /// No other [`Seat`] of that number is in use, neither from this function nor from another, and
-    /// the last use of such a seat happens before this call and left no guard behind.
+    /// As long as the seat is used, no other [`Seat`] of that number is, neither from this function nor from
+    /// another: mind that [`take_seats`](Self::take_seats) does not know of it. The last use of such a seat
+    /// happens before this call.
     pub unsafe fn seat_unchecked(&self, number: usize) -> Seat<'_, L, T> {
         assert!(number < L::SEATS, "seat {number} of a lock with {} seats", L::SEATS);
         Seat { cell: self, number }

@@ -14,6 +14,7 @@ use lock_api::{MappedMutexGuard, Mutex, MutexGuard, RawMutex, RawMutexFair, RawM
 /// What lock_api asks of a mutex with everything.
 trait Full:
     RawMutex<Guard: Send>
+    + std::fmt::Debug
     + RawMutexFair
     + RawMutexTimed<Duration = Duration, Instant = Instant>
     + Send
@@ -24,6 +25,7 @@ trait Full:
 
 impl<R> Full for R where
     R: RawMutex<Guard: Send>
+        + std::fmt::Debug
         + RawMutexFair
         + RawMutexTimed<Duration = Duration, Instant = Instant>
         + Send
@@ -85,6 +87,14 @@ fn impatient_threads_leave_nothing_behind<R: Full>(threads: usize) {
             contenders.into_iter().map(|contender| contender.join().unwrap()).sum()
         });
         assert!(entries >= threads as u64 * ROUNDS / 4, "patient locking never fails");
+        // SAFETY: the raw mutex is only printed.
+        let left = format!("{:?}", unsafe { total.raw() });
+        assert!(
+            left.starts_with(
+                "Leased { here: 0b0, asleep_at_door: 0, asleep_in_hall: 0, asleep_in_line: 0"
+            ),
+            "{left}"
+        );
         assert_eq!(*total.try_lock().expect("nobody is left in the way"), entries);
     });
 }
@@ -176,7 +186,7 @@ fn is_locked_does_not_lock<R: Full>() {
 }
 
 /// How many sleep in line or at the door, as the lock's debug output tells.
-fn asleep<R: Full + std::fmt::Debug, T>(mutex: &Mutex<R, T>) -> usize {
+fn asleep<R: Full, T>(mutex: &Mutex<R, T>) -> usize {
     // SAFETY: the raw mutex is only printed.
     let text = format!("{:?}", unsafe { mutex.raw() });
     let count = |name: &str| -> usize {
@@ -187,14 +197,14 @@ fn asleep<R: Full + std::fmt::Debug, T>(mutex: &Mutex<R, T>) -> usize {
     count("asleep_at_door: ") + count("asleep_in_line: ")
 }
 
-fn await_sleepers<R: Full + std::fmt::Debug, T>(mutex: &Mutex<R, T>, count: usize) {
+fn await_sleepers<R: Full, T>(mutex: &Mutex<R, T>, count: usize) {
     while asleep(mutex) != count {
         std::thread::yield_now();
     }
 }
 
 /// With a waiter in line, one bump lets it in, whatever the lock allows newcomers otherwise.
-fn one_bump_lets_a_waiter_in<R: Full + std::fmt::Debug>() {
+fn one_bump_lets_a_waiter_in<R: Full>() {
     within_two_minutes(|| {
         let mutex = Mutex::<R, u32>::new(0);
         let mut guard = mutex.lock();
@@ -214,7 +224,7 @@ fn one_bump_lets_a_waiter_in<R: Full + std::fmt::Debug>() {
 }
 
 /// Starts ten threads one by one, each when the one before is asleep. Returns the order of service.
-fn order_of_service<R: Full + std::fmt::Debug>() -> Vec<usize> {
+fn order_of_service<R: Full>() -> Vec<usize> {
     within_two_minutes(|| {
         let mutex = Mutex::<R, Vec<usize>>::new(Vec::new());
         let guard = mutex.lock();
@@ -247,7 +257,7 @@ fn an_unfair_order_of_service_is_noticed() {
 
 /// One thread waits at the door and sleeps there: how often can another enter before it, if it tries
 /// a hundred times? The sleeper is woken by the first leaving, so it may put an end to it sooner.
-fn bypasses<R: Full + std::fmt::Debug>() -> usize {
+fn bypasses<R: Full>() -> usize {
     within_two_minutes(|| {
         let mutex = Mutex::<R, bool>::new(false);
         let guard = mutex.lock();

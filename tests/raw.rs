@@ -111,6 +111,37 @@ fn a_panic_while_waiting_withdraws<L: RawLock, const N: usize>() {
     }
 }
 
+/// Panics where it would wake another.
+struct PanicsAtWake;
+
+impl Waiting for PanicsAtWake {
+    fn wait(&self, _: Option<Place>, ready: impl Fn() -> bool) -> Result<(), Withdrawn> {
+        if ready() { Ok(()) } else { Err(Withdrawn) }
+    }
+
+    fn wake(&self, _: Place) {
+        panic!("at a wake");
+    }
+}
+
+/// Does not matter to locks that wake nobody in the middle of an acquisition.
+fn a_panic_at_a_wake_withdraws<L: RawLock, const N: usize>() {
+    let lock = L::UNLOCKED;
+    for other in 1..N {
+        // SAFETY: nobody else uses this lock, and what is acquired is released.
+        unsafe {
+            lock.acquire(0, &SpinThenYield).unwrap();
+            let outcome = catch_unwind(AssertUnwindSafe(|| lock.acquire(other, &PanicsAtWake)));
+            assert!(!matches!(outcome, Ok(Ok(()))), "somebody is inside");
+            lock.release(0);
+            for seat in 0..N {
+                assert!(lock.try_acquire(seat), "nobody is left in the way");
+                lock.release(seat);
+            }
+        }
+    }
+}
+
 /// Tells when it starts to wait at a place.
 struct Telling<'a> {
     waits: &'a mpsc::Sender<()>,
@@ -367,6 +398,11 @@ macro_rules! raw_lock {
             #[test]
             fn a_panic_while_waiting_withdraws() {
                 super::a_panic_while_waiting_withdraws::<$lock, $seats>();
+            }
+
+            #[test]
+            fn a_panic_at_a_wake_withdraws() {
+                super::a_panic_at_a_wake_withdraws::<$lock, $seats>();
             }
 
             #[test]

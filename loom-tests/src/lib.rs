@@ -55,6 +55,8 @@ pub fn hold(name: &str, search: Search, model: fn()) {
 pub enum Finding {
     /// Two at the data, or one that does not know what the last one did.
     Race,
+    /// Two have won the raw lock of a drop-in type.
+    TwoWinners,
     /// Everybody sleeps.
     Deadlock,
 }
@@ -63,6 +65,7 @@ impl Finding {
     fn message(self) -> &'static str {
         match self {
             Self::Race => "Causality violation",
+            Self::TwoWinners => "two have won the raw lock",
             Self::Deadlock => "deadlock",
         }
     }
@@ -100,7 +103,8 @@ fn search_weakened(edge: &'static str, search: Search, model: fn()) {
     let executions = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&executions);
     std::panic::set_hook(Box::new(move |info| {
-        let found = info.payload_as_str().unwrap_or("a panic").lines().next().unwrap_or_default();
+        let found =
+            info.payload_as_str().unwrap_or("a panic").lines().collect::<Vec<_>>().join(" ");
         println!("\n{FOUND}{} {found}", counted.load(Relaxed));
         std::process::exit(1);
     }));

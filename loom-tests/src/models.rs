@@ -228,6 +228,9 @@ fn contend<L: RawLock + 'static, const BYPASS: usize, const THREADS: usize>(
     }
     // SAFETY: all others have been joined; loom would see anybody else.
     assert_eq!(mutex.entries.with(|entries| unsafe { *entries }), entries);
+    let left = format!("{:?}", mutex.raw);
+    assert!(left.contains("here: 0b0,"), "somebody was left behind: {left}");
+    assert!(!left.contains("asleep_at_door: 1"), "somebody was left asleep: {left}");
     assert!(mutex.hurry(), "the lock was left held");
 }
 

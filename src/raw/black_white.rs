@@ -96,12 +96,13 @@ unsafe impl<const N: usize, const LAST: usize> RawLock for BlackWhiteBakery<N, L
     unsafe fn acquire_among(
         &self,
         seat: usize,
-        present: &impl Attendance,
+        _: &impl Attendance,
         waiting: &impl Waiting,
     ) -> Result<(), Withdrawn> {
-        let ticket = self.draw(seat, present, waiting)?;
+        // Everybody gets a look: by its word, whoever is passed also tells the colour.
+        let ticket = self.draw(seat, waiting)?;
         let withdraw = OnDrop(|| self.withdraw(seat));
-        self.await_turn(seat, ticket, present, waiting)?;
+        self.await_turn(seat, ticket, waiting)?;
         mem::forget(withdraw);
         Ok(())
     }
@@ -148,12 +149,7 @@ impl Ticket {
 impl<const N: usize, const LAST: usize> BlackWhiteBakery<N, LAST> {
     /// The doorway: returns our ticket, published.
     #[inline]
-    fn draw(
-        &self,
-        seat: usize,
-        present: &impl Attendance,
-        waiting: &impl Waiting,
-    ) -> Result<Ticket, Withdrawn> {
+    fn draw(&self, seat: usize, waiting: &impl Waiting) -> Result<Ticket, Withdrawn> {
         loop {
             // Relaxed: nobody passes a seat that is choosing.
             self.seats[seat].store(CHOOSING, Edge::RELAXED);
@@ -161,7 +157,7 @@ impl<const N: usize, const LAST: usize> BlackWhiteBakery<N, LAST> {
             // Relaxed: a colour that turns after this read makes us of the old colour, which is
             // served first; the ticket says which colour we saw.
             let colour = self.colour.load(Edge::RELAXED);
-            let (highest, holder) = self.highest(colour, present);
+            let (highest, holder) = self.highest(colour);
             if highest < LAST {
                 let ticket = Ticket { number: highest + 1, colour };
                 // Relaxed: `DOORWAY` stands before it, which makes it a release.
@@ -179,11 +175,11 @@ impl<const N: usize, const LAST: usize> BlackWhiteBakery<N, LAST> {
 
     /// The highest number of a colour, and who has it.
     #[inline]
-    fn highest(&self, colour: usize, present: &impl Attendance) -> (usize, usize) {
+    fn highest(&self, colour: usize) -> (usize, usize) {
         let mut highest = (0, 0);
-        for other in present.seats(N) {
+        for (other, register) in self.seats.iter().enumerate() {
             // Relaxed: `DOORWAY` makes the ticket visible, and only its number matters.
-            let ticket = Ticket::of(self.seats[other].load(Edge::RELAXED));
+            let ticket = Ticket::of(register.load(Edge::RELAXED));
             if ticket.colour == colour {
                 highest = highest.max((ticket.number, other));
             }
@@ -197,12 +193,10 @@ impl<const N: usize, const LAST: usize> BlackWhiteBakery<N, LAST> {
         &self,
         seat: usize,
         mine: Ticket,
-        present: &impl Attendance,
         waiting: &impl Waiting,
     ) -> Result<(), Withdrawn> {
         TURN.fence();
-        for other in present.seats(N) {
-            let register = &self.seats[other];
+        for (other, register) in self.seats.iter().enumerate() {
             loop {
                 let word = settled(register, LOOK, waiting)?;
                 let theirs = Ticket::of(word);

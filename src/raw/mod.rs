@@ -67,7 +67,10 @@ pub use tournament::Tournament;
 /// everything after the next success. This must hold for every [`Waiting`] that keeps its promise.
 ///
 /// No method unwinds, unless `waiting` does; then the seat is idle again. The `ready` that `waiting`
-/// is called with does nothing but look.
+/// is called with does nothing but look, and every [`Place`] is an address inside the lock.
+///
+/// Asked by the one who uses a seat and is not just acquiring, `is_idle` is `false` exactly if the seat is
+/// inside; a lock of one seat may always say `true`, if it can then be acquired again.
 pub unsafe trait RawLock: Send + Sync {
     /// How many seats the lock has.
     const SEATS: usize;
@@ -144,7 +147,7 @@ pub unsafe trait RawLock: Send + Sync {
 ///
 /// The promise: a seat is left out only if it was free, by a word that `seats` reads. Whoever takes a seat
 /// writes that word with a read-modify-write before it acquires, and whoever leaves one does so after it has
-/// released or withdrawn. The lock does not carry over what was done on the seats left out: the caller
+/// released or withdrawn. The lock does not carry over what was done on the seats left out: who enters
 /// orders itself after that, say by that word.
 pub trait Attendance {
     /// The seats out of `0..all` on which somebody may be, in ascending order.

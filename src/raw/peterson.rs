@@ -102,9 +102,9 @@ unsafe impl RawLock for Peterson {
         // Relaxed: `RAISE` stands before it, which makes it a release.
         self.turn.store(side, Edge::RELAXED);
         GIVE_WAY.fence();
-        waiting.wake(Place::of(&self.want[side]));
         // Relaxed: `GIVE_WAY` stands before it, which makes it a release.
         let withdraw = OnDrop(|| self.want[side].store(DOWN, Edge::RELAXED));
+        waiting.wake(Place::of(&self.want[side]));
         waiting.wait(Some(Place::of(&self.want[other])), || {
             self.want[other].load(AWAIT_DOWN) == DOWN || self.turn.load(AWAIT_TURN) != side
         })?;

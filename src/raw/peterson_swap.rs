@@ -78,8 +78,8 @@ unsafe impl RawLock for PetersonSwap {
         if self.want[other].load(SEE_DOWN) == DOWN {
             return Ok(());
         }
-        waiting.wake(Place::of(&self.want[side]));
         let withdraw = OnDrop(|| self.want[side].store(DOWN, WITHDRAW));
+        waiting.wake(Place::of(&self.want[side]));
         waiting.wait(Some(Place::of(&self.want[other])), || {
             self.want[other].load(AWAIT_DOWN) == DOWN
                 || self.turn.load(AWAIT_TURN.ordering()) != side
