@@ -3,7 +3,8 @@
 //! | you have | take |
 //! |---|---|
 //! | threads, and want a mutex that nobody overtakes in | [`BakeryMutex`] |
-//! | the same, and rather more throughput than strict order | [`TournamentMutex`] |
+//! | the same where threads outnumber cores, and a bounded number may pass | [`BakeryMutex<T, 64, 32>`](BakeryMutex#bypass) |
+//! | throughput to keep, and nobody to starve | [`TournamentMutex`] |
 //! | no compare-and-swap, no allocator, no `std` | [`Seated`] over a lock of [`raw`] |
 //! | exactly two contenders | [`Seated`] over [`raw::Peterson`] |
 //! | an algorithm to study, or threads of your own | [`raw`] |
@@ -39,9 +40,12 @@
 //!
 //! # When not to use it
 //!
-//! Where nobody cares who is served first, [`std::sync::Mutex`] is smaller and, when many threads fight over
-//! it, faster: it lets whoever runs take the lock again, and a lock that serves in order must switch threads
-//! for each entry. It is a word in size; see the table for ours.
+//! Where nobody cares who is served first, [`std::sync::Mutex`] is a word in size and the fastest when many
+//! threads fight over it. A lock that serves in order must switch threads for each entry: with more threads
+//! than cores that is ten to twenty times slower. [`which_lock`] has the figures.
+//!
+//! Unlocking a drop-in mutex still uses it for a moment after it is free: do not free its memory on the
+//! strength of having acquired it.
 //!
 //! # Sizes
 //!
@@ -116,3 +120,6 @@ pub use seat::{Lease, Leased};
 
 #[doc = include_str!("../docs/verification.md")]
 pub mod verification {}
+
+#[doc = include_str!("../docs/which-lock.md")]
+pub mod which_lock {}
