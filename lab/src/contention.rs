@@ -189,20 +189,22 @@ fn measure<S: Subject>(workload: Workload, threads: usize, slice: Duration) -> R
     });
 
     let entries: u64 = seen.iter().map(|seen| seen.entries).sum();
-    let squares: f64 = seen.iter().map(|seen| (seen.entries as f64).powi(2)).sum();
     let mut waits = histogram();
     for seen in &seen {
         waits.add(&seen.waits).expect("one kind of histogram");
     }
     Round {
         mops: entries as f64 / elapsed.as_secs_f64() / 1e6,
-        jain: if entries == 0 {
-            0.0
-        } else {
-            (entries as f64).powi(2) / (threads as f64 * squares)
-        },
+        jain: jain(&seen.iter().map(|seen| seen.entries).collect::<Vec<_>>()),
         waits,
     }
+}
+
+/// Jain's index: the square of the sum over the number times the sum of the squares; 0 for no entries.
+fn jain(entries: &[u64]) -> f64 {
+    let sum: f64 = entries.iter().map(|&count| count as f64).sum();
+    let squares: f64 = entries.iter().map(|&count| (count as f64).powi(2)).sum();
+    if sum == 0.0 { 0.0 } else { sum.powi(2) / (entries.len() as f64 * squares) }
 }
 
 /// From a nanosecond to a minute, to three digits.
@@ -244,4 +246,23 @@ fn in_batches<S: Subject>(handle: &mut S::Handle<'_>, stop: &AtomicBool) -> Seen
         seen.entries += BATCH;
     }
     seen
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn jains_index_runs_from_one_alone_to_all_alike() {
+        assert_eq!(jain(&[5, 5, 5, 5]), 1.0);
+        assert_eq!(jain(&[8, 0, 0, 0]), 0.25);
+        assert_eq!(jain(&[1, 3]), 0.8);
+        assert_eq!(jain(&[0, 0]), 0.0);
+    }
+
+    #[test]
+    fn the_median_of_an_even_number_lies_between() {
+        assert_eq!(median([3.0, 1.0, 2.0].into_iter()), 2.0);
+        assert_eq!(median([4.0, 1.0, 2.0, 3.0].into_iter()), 2.5);
+    }
 }

@@ -1,0 +1,91 @@
+//! The lab as its users call it.
+
+use std::process::{Command, Output};
+
+fn lab(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_lab")).args(arguments).output().expect("the lab runs")
+}
+
+fn quick(arguments: &[&str]) -> Output {
+    lab(&[&["locks", "--seconds", "0.01", "--rounds", "1"], arguments].concat())
+}
+
+#[test]
+fn each_row_is_an_object_with_all_fields() {
+    let output = quick(&[
+        "--locks",
+        "bakery,std,parking_lot",
+        "--workloads",
+        "hot,long",
+        "--threads",
+        "2",
+        "--json",
+    ]);
+    assert!(output.status.success());
+    let text = String::from_utf8(output.stdout).unwrap();
+    let rows: Vec<serde_json::Value> =
+        text.lines().map(|line| serde_json::from_str(line).expect("an object a line")).collect();
+    assert_eq!(rows.len(), 6);
+    for row in &rows {
+        for field in [
+            "mops",
+            "ratio_std",
+            "ratio_parking_lot",
+            "jain",
+            "p50_ns",
+            "p99_ns",
+            "p999_ns",
+            "max_ns",
+        ] {
+            assert!(row[field].as_f64().is_some_and(|value| value > 0.0), "{field} in {row}");
+        }
+        assert_eq!(row["threads"], 2);
+    }
+    assert_eq!(rows[0]["lock"], "bakery");
+    assert_eq!(rows[0]["workload"], "hot");
+    assert_eq!(rows[1]["ratio_std"], 1.0);
+}
+
+#[test]
+fn a_ratio_to_a_lock_that_was_not_measured_is_null() {
+    let output = quick(&["--locks", "bakery", "--workloads", "uncontended", "--json"]);
+    let row: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one row");
+    assert!(row["ratio_std"].is_null());
+}
+
+#[test]
+fn every_lock_runs_and_the_best_are_marked() {
+    let output = quick(&["--workloads", "short", "--threads", "2"]);
+    assert!(output.status.success());
+    let text = String::from_utf8(output.stdout).unwrap();
+    for lock in lab::contention::measurables() {
+        assert!(text.lines().any(|line| line.starts_with(lock.name)), "{} in\n{text}", lock.name);
+    }
+    assert!(text.contains('*'));
+}
+
+#[test]
+fn a_lock_for_two_is_left_out_of_a_crowd() {
+    let output = quick(&["--locks", "peterson2", "--workloads", "short", "--threads", "3"]);
+    assert!(output.status.success());
+    assert!(
+        String::from_utf8_lossy(&output.stdout).contains("none of the chosen locks is for so many")
+    );
+}
+
+#[test]
+fn wrong_usage_ends_with_2_and_says_what_to_do() {
+    for (arguments, says) in [
+        (&["--locks", "bakry"][..], "no lock is called 'bakry'; there are bakery, "),
+        (&["--threads", "0"], "--threads takes 1 or more"),
+        (&["--rounds", "0"], "--rounds takes 1 or more"),
+        (&["--seconds", "0"], "--seconds takes more than 0"),
+        (&["--seconds", "NaN"], "--seconds takes more than 0"),
+        (&["--workloads", "lunch"], "possible values: uncontended, hot, short, long"),
+    ] {
+        let output = lab(&[&["locks"], arguments].concat());
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert!(text.contains(says), "{arguments:?}: {text}");
+    }
+}
