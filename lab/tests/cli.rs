@@ -7,7 +7,7 @@ fn lab(arguments: &[&str]) -> Output {
 }
 
 fn quick(arguments: &[&str]) -> Output {
-    lab(&[&["locks", "--seconds", "0.01", "--rounds", "1"], arguments].concat())
+    lab(&[&["locks", "--seconds", "0.05", "--rounds", "1"], arguments].concat())
 }
 
 #[test]
