@@ -72,10 +72,10 @@ impl Edge {
 
 /// Declares the edges of a file, and `EDGES`, the list of them.
 macro_rules! edges {
-    ($file:literal: $($(#[$doc:meta])* $name:ident = $ordering:ident;)*) => {
+    ($file:literal: $($(#[$doc:meta])* $name:ident = $kind:ident;)*) => {
         $($(#[$doc])* const $name: $crate::edge::Edge = $crate::edge::Edge::new(
             concat!($file, "::", stringify!($name)),
-            $crate::primitive::Ordering::$ordering,
+            $crate::edge::kinds::$kind,
         );)*
 
         #[cfg(loom)]
@@ -83,6 +83,13 @@ macro_rules! edges {
     };
 }
 pub(crate) use edges;
+
+/// What an edge can be.
+pub(crate) mod kinds {
+    pub(crate) use core::sync::atomic::Ordering::SeqCst as Fence; // a full fence, not an access
+    #[allow(unused_imports, reason = "which of them a build uses depends on the target")]
+    pub(crate) use core::sync::atomic::Ordering::{Acquire, Release};
+}
 
 /// Every edge of the crate, file by file.
 #[cfg(loom)]

@@ -214,7 +214,8 @@ impl<L: RawLock, const BYPASS: usize> Leased<L, BYPASS> {
     pub(crate) unsafe fn release(&self, Lease { seat }: Lease) {
         self.inside.touch();
         if seat != NO_SEAT {
-            self.release_raw(seat);
+            // SAFETY: who went inside from a seat has won the raw lock there.
+            unsafe { self.release_raw(seat) };
         }
         self.leave(seat, INSIDE | bit(seat));
     }
@@ -302,19 +303,23 @@ impl<L: RawLock, const BYPASS: usize> Leased<L, BYPASS> {
         #[cfg(loom)]
         assert_eq!(self.winners.fetch_add(1, Ordering::Relaxed), 0, "two have won the raw lock");
         if self.step_in(&self.parking(&self.door, deadline)).is_err() {
-            self.release_raw(seat);
+            // SAFETY: we have just won it.
+            unsafe { self.release_raw(seat) };
             self.leave(seat, bit(seat));
             return None;
         }
         Some(self.lease(seat))
     }
 
-    /// Hands the raw lock on. To be called by one who has won it.
+    /// Hands the raw lock on.
+    ///
+    /// # Safety
+    /// The caller has won it from this seat.
     #[inline]
-    fn release_raw(&self, seat: usize) {
+    unsafe fn release_raw(&self, seat: usize) {
         #[cfg(loom)]
         self.winners.fetch_sub(1, Ordering::Relaxed);
-        // SAFETY: the caller has won it from this seat.
+        // SAFETY: the same contract.
         unsafe { self.lock.release(seat) };
     }
 

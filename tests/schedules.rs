@@ -1,12 +1,12 @@
 //! Random schedules of locking, trying, giving up and coming back, written down and replayed.
 //!
 //! Contenders take turns (see `common::baton`), so a failing schedule is printed, shrunk and kept by
-//! proptest. What happens between two turns is loom's part.
+//! proptest. What happens between two turns is loom's part. The baton orders all accesses of the test's own.
 
 mod common;
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use common::baton::{Baton, Patience, Runner};
 use common::flawed::{Flawed, NOTHING, OPEN, STICKY};
@@ -48,7 +48,7 @@ fn play<L: RawLock>(scripts: &[Vec<Step>], schedule: Vec<usize>) -> Result<(), S
     Baton::race(L::SEATS, turns, |runner: Runner<'_>| {
         let seat = runner.number;
         for &step in &scripts[seat] {
-            let alone = busy.fetch_add(1, SeqCst) == 0;
+            let alone = busy.fetch_add(1, Relaxed) == 0;
             let looks = match step {
                 Step::Lock => None,
                 Step::Try => Some(0),
@@ -57,11 +57,11 @@ fn play<L: RawLock>(scripts: &[Vec<Step>], schedule: Vec<usize>) -> Result<(), S
             // SAFETY: one contender a seat, and what it acquires it releases.
             let entered = unsafe { lock.acquire(seat, &Patience { runner, looks }) }.is_ok();
             if entered {
-                if inside.fetch_add(1, SeqCst) != 0 {
+                if inside.fetch_add(1, Relaxed) != 0 {
                     report(format!("seat {seat} is not alone inside"));
                 }
                 runner.pass();
-                inside.fetch_sub(1, SeqCst);
+                inside.fetch_sub(1, Relaxed);
                 // SAFETY: as above.
                 unsafe { lock.release(seat) };
             } else if matches!(step, Step::Lock) {
@@ -69,7 +69,7 @@ fn play<L: RawLock>(scripts: &[Vec<Step>], schedule: Vec<usize>) -> Result<(), S
             } else if alone && looks == Some(0) {
                 report(format!("seat {seat} was refused a free lock"));
             }
-            busy.fetch_sub(1, SeqCst);
+            busy.fetch_sub(1, Relaxed);
             runner.pass();
         }
     });
@@ -144,15 +144,15 @@ fn most_bypasses<L: RawLock>(rounds: usize) -> usize {
             // SAFETY: one contender a seat, and what it acquires it releases.
             unsafe { lock.acquire(runner.number, &waiting).unwrap() };
             if let Some(before) = first_wait.get() {
-                most.fetch_max(entries.load(SeqCst) - before, SeqCst);
+                most.fetch_max(entries.load(Relaxed) - before, Relaxed);
             }
-            entries.fetch_add(1, SeqCst);
+            entries.fetch_add(1, Relaxed);
             runner.pass();
             // SAFETY: as above.
             unsafe { lock.release(runner.number) };
         }
     });
-    most.load(SeqCst)
+    most.load(Relaxed)
 }
 
 struct NotingFirstWait<'a> {
@@ -168,7 +168,7 @@ impl Waiting for NotingFirstWait<'_> {
         ready: impl Fn() -> bool,
     ) -> Result<(), exclusion::raw::Withdrawn> {
         if !ready() && self.first_wait.get().is_none() {
-            self.first_wait.set(Some(self.entries.load(SeqCst)));
+            self.first_wait.set(Some(self.entries.load(Relaxed)));
         }
         self.patience.wait(place, ready)
     }

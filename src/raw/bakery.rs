@@ -42,9 +42,9 @@ const FIRST: usize = 2;
 
 edges! { "bakery":
     /// E2, E3: our choosing is out before we read a ticket.
-    DOORWAY = SeqCst;
+    DOORWAY = Fence;
     /// E2, E3: our ticket is out before we look whether it is our turn.
-    TURN = SeqCst;
+    TURN = Fence;
     /// E1: who passes knows what that seat did.
     LOOK = Acquire;
     /// E1: what this seat did is known to whoever sees it idle.

@@ -45,9 +45,9 @@ const BLACK: usize = 0;
 
 edges! { "black_white":
     /// E2, E3: our choosing is out before we read the colour or a ticket.
-    DOORWAY = SeqCst;
+    DOORWAY = Fence;
     /// E2, E3: our ticket is out before we look whether it is our turn.
-    TURN = SeqCst;
+    TURN = Fence;
     /// E1: who passes knows what that seat did.
     LOOK = Acquire;
     /// E1: what this seat did is known to whoever sees it idle.

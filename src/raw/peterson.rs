@@ -44,9 +44,9 @@ const UP: usize = 1;
 
 edges! { "peterson":
     /// E2, E4: our flag is up before we look at the other's, and before we give way.
-    RAISE = SeqCst;
+    RAISE = Fence;
     /// E3: our giving way is out before we look again.
-    GIVE_WAY = SeqCst;
+    GIVE_WAY = Fence;
     /// E1: who finds nobody there knows what the other did inside.
     SEE_DOWN = Acquire;
     /// E1: who waits for the other to leave knows what it did inside.

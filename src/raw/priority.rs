@@ -41,7 +41,7 @@ const UP: usize = 1;
 
 edges! { "priority":
     /// E2: our flag is up before we look at the other's.
-    RAISE = SeqCst;
+    RAISE = Fence;
     /// E1: who finds nobody there knows what the other did inside.
     SEE_DOWN = Acquire;
     /// E1: who waits for the other to leave knows what it did inside.
