@@ -101,12 +101,16 @@ pub use seated::{Seat, SeatGuard, Seated};
 
 // Leasing a seat takes a compare-and-swap.
 #[cfg(target_has_atomic = "ptr")]
+mod lease;
+#[cfg(target_has_atomic = "ptr")]
 mod lot;
 #[cfg(target_has_atomic = "ptr")]
 mod mutex;
 #[cfg(target_has_atomic = "ptr")]
 mod seat;
 
+#[cfg(target_has_atomic = "ptr")]
+pub use lease::Lease;
 #[cfg(all(target_has_atomic = "ptr", feature = "arc_lock"))]
 pub use mutex::{ArcBakeryMutexGuard, ArcTournamentMutexGuard};
 #[cfg(target_has_atomic = "ptr")]
@@ -116,7 +120,7 @@ pub use mutex::{
     TournamentMutexGuard,
 };
 #[cfg(target_has_atomic = "ptr")]
-pub use seat::{Lease, Leased};
+pub use seat::Leased;
 
 #[doc = include_str!("../docs/verification.md")]
 pub mod verification {}

@@ -3,8 +3,10 @@
 use core::fmt;
 use core::ops::{Deref, DerefMut};
 
+use crate::lease::Lease;
+use crate::primitive::constructor;
 use crate::raw::{Bakery, Peterson, RawLock, Tournament};
-use crate::seat::{Lease, Leased};
+use crate::seat::Leased;
 
 /// The number of seats of a drop-in mutex unless told otherwise: as many as can be leased.
 pub const DEFAULT_SEATS: usize = usize::BITS as usize;
@@ -124,34 +126,24 @@ macro_rules! drop_in {
         );
 
         impl<T> $mutex<T> {
-            /// Puts `value` behind a lock of [`DEFAULT_SEATS`] seats.
-            #[cfg(not(loom))]
-            #[inline]
-            pub const fn new(value: T) -> Self {
-                Self::with_seats(value)
-            }
-
-            /// Puts `value` behind a lock of [`DEFAULT_SEATS`] seats.
-            #[cfg(loom)]
-            pub fn new(value: T) -> Self {
-                Self::with_seats(value)
+            constructor! {
+                /// Puts `value` behind a lock of [`DEFAULT_SEATS`] seats.
+                #[inline]
+                pub fn new(value: T) -> Self {
+                    Self::with_seats(value)
+                }
             }
         }
 
         impl<T, const SEATS: usize, const BYPASS: usize> $mutex<T, SEATS, BYPASS> {
-            /// Puts `value` behind a lock of `SEATS` seats, passed by at most `BYPASS` newcomers.
-            ///
-            /// No seats, or more than `usize` has bits, do not compile.
-            #[cfg(not(loom))]
-            #[inline]
-            pub const fn with_seats(value: T) -> Self {
-                Self(lock_api::Mutex::from_raw(Leased::new(), value))
-            }
-
-            /// Puts `value` behind a lock of `SEATS` seats, passed by at most `BYPASS` newcomers.
-            #[cfg(loom)]
-            pub fn with_seats(value: T) -> Self {
-                Self(lock_api::Mutex::from_raw(Leased::new(), value))
+            constructor! {
+                /// Puts `value` behind a lock of `SEATS` seats, passed by at most `BYPASS` newcomers.
+                ///
+                /// No seats, or more than `usize` has bits, do not compile.
+                #[inline]
+                pub fn with_seats(value: T) -> Self {
+                    Self(lock_api::Mutex::from_raw(Leased::new(), value))
+                }
             }
 
             /// The value.

@@ -6,6 +6,20 @@
 
 pub(crate) use core::sync::atomic::Ordering;
 
+/// A constructor: `const`, except under loom, whose atomics are registered as they are made.
+macro_rules! constructor {
+    ($(#[$attribute:meta])* $visibility:vis fn $name:ident($($argument:ident: $type:ty)?) -> $result:ty $body:block) => {
+        #[cfg(not(loom))]
+        $(#[$attribute])*
+        $visibility const fn $name($($argument: $type)?) -> $result $body
+
+        #[cfg(loom)]
+        $(#[$attribute])*
+        $visibility fn $name($($argument: $type)?) -> $result $body
+    };
+}
+pub(crate) use constructor;
+
 #[cfg(not(loom))]
 pub(crate) use machine::*;
 #[cfg(loom)]

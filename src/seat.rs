@@ -36,15 +36,13 @@
 //! before it.
 
 use crate::edge::{Edge, edges};
+use crate::lease::{Lease, NO_SEAT};
 use crate::lot::{Deadline, Lot, Parking};
-use crate::primitive::{AtomicUsize, Backoff, Ordering, Witness};
-use crate::raw::{Attendance, Place, RawLock, Waiting, Withdrawn};
+use crate::primitive::{AtomicUsize, Backoff, Ordering, Witness, constructor};
+use crate::raw::{Attendance, Place, RawLock, Waiting, Withdrawn, fresh};
 
 const NOBODY: usize = 0;
 const INSIDE: usize = 1;
-
-/// Stands where others have their seat in the lease of one who went inside without.
-const NO_SEAT: usize = 0;
 
 edges! { "seat":
     /// E1: who finds nobody here knows what everybody did.
@@ -112,21 +110,6 @@ pub struct Leased<L, const BYPASS: usize = 0> {
     winners: AtomicUsize,
 }
 
-/// The seat of an acquisition; the state of a guard. It may be sent to another thread.
-#[derive(Debug)]
-#[must_use = "whoever loses the lease cannot unlock"]
-pub struct Lease {
-    seat: usize,
-}
-
-impl Lease {
-    /// # Safety
-    /// One of the two is not used again.
-    pub(crate) unsafe fn duplicate(&self) -> Self {
-        Self { seat: self.seat }
-    }
-}
-
 /// How a newcomer got on.
 enum Arrival {
     Inside(Lease),
@@ -156,35 +139,24 @@ impl<L: RawLock, const BYPASS: usize> Leased<L, BYPASS> {
         (usize::MAX >> (usize::BITS as usize - L::SEATS)) & !INSIDE
     };
 
-    /// A lock that nobody holds.
-    #[cfg(not(loom))]
-    pub const fn new() -> Self {
-        // Refuses a number of seats that cannot be.
-        const { _ = Self::SEATS };
-        Self {
-            here: AtomicUsize::new(NOBODY),
-            passed: AtomicUsize::new(0),
-            door: Lot::new(),
-            hall: Lot::new(),
-            line: Lot::new(),
-            lock: L::UNLOCKED,
-            inside: Witness::new(),
-        }
-    }
-
-    /// A lock that nobody holds.
-    #[cfg(loom)]
-    pub fn new() -> Self {
-        Self {
-            here: AtomicUsize::new(NOBODY),
-            passed: AtomicUsize::new(0),
-            door: Lot::new(),
-            hall: Lot::new(),
-            line: Lot::new(),
-            lock: L::unlocked(),
-            inside: Witness::new(),
-            seats: (0..L::SEATS).map(|_| Witness::new()).collect(),
-            winners: AtomicUsize::new(0),
+    constructor! {
+        /// A lock that nobody holds.
+        pub fn new() -> Self {
+            // Refuses a number of seats that cannot be.
+            const { _ = Self::SEATS };
+            Self {
+                here: AtomicUsize::new(NOBODY),
+                passed: AtomicUsize::new(0),
+                door: Lot::new(),
+                hall: Lot::new(),
+                line: Lot::new(),
+                lock: fresh!(L),
+                inside: Witness::new(),
+                #[cfg(loom)]
+                seats: (0..L::SEATS).map(|_| Witness::new()).collect(),
+                #[cfg(loom)]
+                winners: AtomicUsize::new(0),
+            }
         }
     }
 

@@ -6,8 +6,8 @@ use core::ops::{Deref, DerefMut};
 
 #[cfg(target_has_atomic = "ptr")]
 use crate::primitive::{AtomicUsize, Ordering};
-use crate::primitive::{MutPtr, UnsafeCell};
-use crate::raw::{RawLock, Waiting, Withdrawn};
+use crate::primitive::{MutPtr, UnsafeCell, constructor};
+use crate::raw::{RawLock, Waiting, Withdrawn, fresh};
 use crate::wait::{SpinThenYield, Unless};
 
 /// Data behind a [`RawLock`], reached through one [`Seat`] a contender.
@@ -66,24 +66,15 @@ pub struct Seated<L, T> {
 unsafe impl<L: RawLock, T: Send> Sync for Seated<L, T> {}
 
 impl<L: RawLock, T> Seated<L, T> {
-    /// Puts `data` behind a lock.
-    #[cfg(not(loom))]
-    pub const fn new(data: T) -> Self {
-        Self {
-            lock: L::UNLOCKED,
-            #[cfg(target_has_atomic = "ptr")]
-            taken: AtomicUsize::new(NOT_TAKEN),
-            data: UnsafeCell::new(data),
-        }
-    }
-
-    /// Puts `data` behind a lock.
-    #[cfg(loom)]
-    pub fn new(data: T) -> Self {
-        Self {
-            lock: L::unlocked(),
-            taken: AtomicUsize::new(NOT_TAKEN),
-            data: UnsafeCell::new(data),
+    constructor! {
+        /// Puts `data` behind a lock.
+        pub fn new(data: T) -> Self {
+            Self {
+                lock: fresh!(L),
+                #[cfg(target_has_atomic = "ptr")]
+                taken: AtomicUsize::new(NOT_TAKEN),
+                data: UnsafeCell::new(data),
+            }
         }
     }
 
@@ -105,11 +96,7 @@ impl<L: RawLock, T> Seated<L, T> {
     #[inline]
     pub fn seats<const N: usize>(&mut self) -> [Seat<'_, L, T>; N] {
         // A guard forgotten in an earlier borrow may have left the lock held. Nobody is there now.
-        #[cfg(not(loom))]
-        let fresh = L::UNLOCKED;
-        #[cfg(loom)]
-        let fresh = L::unlocked();
-        self.lock = fresh;
+        self.lock = fresh!(L);
         // A guard may be forgotten in this borrow too, and `take_seats` cannot start afresh: seats
         // taken then would wait for it.
         #[cfg(target_has_atomic = "ptr")]

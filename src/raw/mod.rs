@@ -251,6 +251,18 @@ macro_rules! unlocked {
 }
 use unlocked;
 
+/// A lock of that type that nobody holds, where a constant is wanted unless under loom.
+macro_rules! fresh {
+    ($lock:ty) => {{
+        #[cfg(not(loom))]
+        let fresh = <$lock as $crate::raw::RawLock>::UNLOCKED;
+        #[cfg(loom)]
+        let fresh = <$lock as $crate::raw::RawLock>::unlocked();
+        fresh
+    }};
+}
+pub(crate) use fresh;
+
 /// An array of fresh parts, as a constant or, under loom, one after the other.
 macro_rules! array {
     ($part:expr; $length:expr) => {{

@@ -1,7 +1,7 @@
 //! A shared word that can be read and written, and nothing else.
 
 use crate::edge::Edge;
-use crate::primitive::AtomicUsize;
+use crate::primitive::{AtomicUsize, constructor};
 
 /// A shared word with loads and stores only.
 ///
@@ -12,14 +12,10 @@ use crate::primitive::AtomicUsize;
 pub struct Register(AtomicUsize);
 
 impl Register {
-    #[cfg(not(loom))]
-    pub(crate) const fn new(value: usize) -> Self {
-        Self(AtomicUsize::new(value))
-    }
-
-    #[cfg(loom)]
-    pub(crate) fn new(value: usize) -> Self {
-        Self(AtomicUsize::new(value))
+    constructor! {
+        pub(crate) fn new(value: usize) -> Self {
+            Self(AtomicUsize::new(value))
+        }
     }
 
     #[inline(always)]

@@ -26,7 +26,9 @@
 
 use core::mem;
 
-use super::{Attendance, OnDrop, Peterson, Place, RawLock, Waiting, Withdrawn};
+use super::{
+    Attendance, OnDrop, Peterson, Place, RawLock, Waiting, Withdrawn, array, fresh, unlocked,
+};
 
 /// A tree of two-seat locks among `N` seats.
 ///
@@ -64,13 +66,7 @@ unsafe impl<const N: usize, Node: RawLock> RawLock for Tournament<N, Node> {
         N
     };
 
-    #[cfg(not(loom))]
-    const UNLOCKED: Self = Self { nodes: [const { Node::UNLOCKED }; N] };
-
-    #[cfg(loom)]
-    fn unlocked() -> Self {
-        Self { nodes: core::array::from_fn(|_| Node::unlocked()) }
-    }
+    unlocked!(Self { nodes: array![fresh!(Node); N] });
 
     #[inline]
     unsafe fn acquire_among(
