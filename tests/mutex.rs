@@ -1,5 +1,6 @@
 //! The drop-in types, and leased seats over any raw lock. One suite, a line a lock.
 
+#[macro_use]
 mod common;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -318,29 +319,12 @@ macro_rules! mutex {
                 super::sleepers_are_woken::<$raw>(20);
             }
 
-            #[test]
-            fn a_timeout_expires() {
-                super::a_timeout_expires::<$raw>();
-            }
-
-            #[test]
-            fn a_panic_inside_releases_and_does_not_poison() {
-                super::a_panic_inside_releases_and_does_not_poison::<$raw>();
-            }
-
-            #[test]
-            fn a_guard_may_be_sent_and_dropped_elsewhere() {
-                super::a_guard_may_be_sent_and_dropped_elsewhere::<$raw>();
-            }
-
-            #[test]
-            fn is_locked_does_not_lock() {
-                super::is_locked_does_not_lock::<$raw>();
-            }
-
-            #[test]
-            fn guards_can_be_mapped() {
-                super::guards_can_be_mapped::<$raw>();
+            tests_of! { [$raw]:
+                a_timeout_expires
+                a_panic_inside_releases_and_does_not_poison
+                a_guard_may_be_sent_and_dropped_elsewhere
+                is_locked_does_not_lock
+                guards_can_be_mapped
             }
 
             #[test]

@@ -1,5 +1,6 @@
 //! Every raw lock, through owned seats and directly. One suite, a line a lock.
 
+#[macro_use]
 mod common;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -161,31 +162,36 @@ impl Waiting for Telling<'_> {
 }
 
 /// Seat 0 is inside while the others come in the order given, each only when the one before waits.
-/// Returns the order in which they enter.
-fn order_of_service<L: RawLock + 'static>(arrivals: &'static [usize]) -> Vec<usize> {
+/// Then it leaves. Returns the order in which they enter.
+fn order_of_service(lock: &impl RawLock, arrivals: &[usize]) -> Vec<usize> {
+    let (enters, order) = mpsc::channel();
+    std::thread::scope(|scope| {
+        for &seat in arrivals {
+            let (waits, waiting) = mpsc::channel();
+            let enters = enters.clone();
+            scope.spawn(move || {
+                // SAFETY: each thread has a seat of its own, and releases what it has acquired.
+                unsafe { lock.acquire(seat, &Telling { waits: &waits }).unwrap() };
+                enters.send(seat).unwrap();
+                // SAFETY: as above.
+                unsafe { lock.release(seat) };
+            });
+            waiting.recv().unwrap();
+        }
+        // SAFETY: the caller went inside from seat 0.
+        unsafe { lock.release(0) };
+    });
+    drop(enters);
+    order.iter().collect()
+}
+
+/// The same for a fresh lock.
+fn order_of_service_of<L: RawLock + 'static>(arrivals: &'static [usize]) -> Vec<usize> {
     within_two_minutes(move || {
         let lock = L::UNLOCKED;
-        let (enters, order) = mpsc::channel();
-        std::thread::scope(|scope| {
-            // SAFETY: each thread has a seat of its own, and releases what it has acquired.
-            unsafe { lock.acquire(0, &SpinThenYield).unwrap() };
-            for &seat in arrivals {
-                let (waits, waiting) = mpsc::channel();
-                let (lock, enters) = (&lock, enters.clone());
-                scope.spawn(move || {
-                    // SAFETY: as above.
-                    unsafe { lock.acquire(seat, &Telling { waits: &waits }).unwrap() };
-                    enters.send(seat).unwrap();
-                    // SAFETY: as above.
-                    unsafe { lock.release(seat) };
-                });
-                waiting.recv().unwrap();
-            }
-            // SAFETY: as above.
-            unsafe { lock.release(0) };
-        });
-        drop(enters);
-        order.iter().collect()
+        // SAFETY: nobody else uses seat 0, and it is left in `order_of_service`.
+        unsafe { lock.acquire(0, &SpinThenYield).unwrap() };
+        order_of_service(&lock, arrivals)
     })
 }
 
@@ -193,13 +199,13 @@ const ARRIVALS: &[usize] = &[5, 2, 7, 1, 6, 3, 4];
 
 #[test]
 fn a_bakery_serves_in_order_of_arrival() {
-    assert_eq!(order_of_service::<Bakery<8>>(ARRIVALS), ARRIVALS);
-    assert_eq!(order_of_service::<BlackWhiteBakery<8>>(ARRIVALS), ARRIVALS);
+    assert_eq!(order_of_service_of::<Bakery<8>>(ARRIVALS), ARRIVALS);
+    assert_eq!(order_of_service_of::<BlackWhiteBakery<8>>(ARRIVALS), ARRIVALS);
 }
 
 #[test]
 fn an_unfair_order_of_service_is_noticed() {
-    assert_eq!(order_of_service::<Flawed<8, UNFAIR>>(ARRIVALS), [1, 2, 3, 4, 5, 6, 7]);
+    assert_eq!(order_of_service_of::<Flawed<8, UNFAIR>>(ARRIVALS), [1, 2, 3, 4, 5, 6, 7]);
 }
 
 /// Stands still at the first wait until released, then withdraws.
@@ -326,7 +332,6 @@ fn at_the_last_number_of_a_black_white_bakery_the_newcomer_waits_outside() {
 #[test]
 fn withdrawals_do_not_cost_a_black_white_bakery_its_order() {
     let lock = BlackWhiteBakery::<4>::UNLOCKED;
-    let (enters, order) = mpsc::channel();
     // SAFETY: each seat is used by one thread at a time, and what is acquired is released.
     unsafe {
         lock.acquire(0, &SpinThenYield).unwrap();
@@ -341,22 +346,8 @@ fn withdrawals_do_not_cost_a_black_white_bakery_its_order() {
                 go_on.send(()).unwrap();
             });
         }
-        std::thread::scope(|scope| {
-            for seat in [1, 3, 2] {
-                let (waits, waiting) = mpsc::channel();
-                let (lock, enters) = (&lock, enters.clone());
-                scope.spawn(move || {
-                    lock.acquire(seat, &Telling { waits: &waits }).unwrap();
-                    enters.send(seat).unwrap();
-                    lock.release(seat);
-                });
-                waiting.recv().unwrap();
-            }
-            lock.release(0);
-        });
     }
-    drop(enters);
-    assert_eq!(order.iter().collect::<Vec<_>>(), [1, 3, 2]);
+    assert_eq!(order_of_service(&lock, &[1, 3, 2]), [1, 3, 2]);
 }
 
 #[test]
@@ -385,34 +376,13 @@ macro_rules! raw_lock {
         $(mod $name {
             use super::*;
 
-            #[test]
-            fn counts_every_entry() {
-                super::counts_every_entry::<$lock, $seats>();
-            }
-
-            #[test]
-            fn a_panic_inside_releases() {
-                super::a_panic_inside_releases::<$lock, $seats>();
-            }
-
-            #[test]
-            fn a_panic_while_waiting_withdraws() {
-                super::a_panic_while_waiting_withdraws::<$lock, $seats>();
-            }
-
-            #[test]
-            fn a_panic_at_a_wake_withdraws() {
-                super::a_panic_at_a_wake_withdraws::<$lock, $seats>();
-            }
-
-            #[test]
-            fn a_guard_may_be_dropped_by_another_thread() {
-                super::a_guard_may_be_dropped_by_another_thread::<$lock, $seats>();
-            }
-
-            #[test]
-            fn a_forgotten_guard_is_released_when_its_seat_locks_again() {
-                super::a_forgotten_guard_is_released_when_its_seat_locks_again::<$lock, $seats>();
+            tests_of! { [$lock, $seats]:
+                counts_every_entry
+                a_panic_inside_releases
+                a_panic_while_waiting_withdraws
+                a_panic_at_a_wake_withdraws
+                a_guard_may_be_dropped_by_another_thread
+                a_forgotten_guard_is_released_when_its_seat_locks_again
             }
 
             #[test]

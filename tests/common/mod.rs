@@ -1,5 +1,5 @@
 //! What the test files share: contenders that take turns, and locks that are wrong on purpose.
-#![allow(dead_code, reason = "each test file is a crate of its own and uses a part")]
+#![allow(dead_code, unused_macros, reason = "each test file is a crate of its own and uses a part")]
 
 pub mod baton;
 pub mod flawed;
@@ -19,4 +19,17 @@ pub fn within_two_minutes<R: Send + 'static>(run: impl FnOnce() -> R + Send + 's
         Err(mpsc::RecvTimeoutError::Timeout) => panic!("hangs: not done after two minutes"),
         _ => worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
     }
+}
+
+/// Makes a test of each generic function named, for one choice of its parameters.
+macro_rules! tests_of {
+    ($parameters:tt: $($test:ident)*) => {
+        $(tests_of!(@one $parameters $test);)*
+    };
+    (@one [$($parameter:tt),*] $test:ident) => {
+        #[test]
+        fn $test() {
+            super::$test::<$($parameter),*>();
+        }
+    };
 }
