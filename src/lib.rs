@@ -81,12 +81,10 @@
 //! With `--cfg loom` the same types run on loom's atomics, so that a user's own loom tests can use them;
 //! constructors are then not `const`. A deadline passes at the first wait, since there is no time under loom.
 //! How the crate's own orderings are checked is told in [`verification`].
-#![no_std]
+#![cfg_attr(not(any(feature = "std", loom)), no_std)]
 
 #[cfg(feature = "arc_lock")]
 extern crate alloc;
-#[cfg(any(feature = "std", loom))]
-extern crate std;
 
 #[cfg(not(loom))]
 mod edge;
@@ -121,6 +119,13 @@ pub use mutex::{
 };
 #[cfg(target_has_atomic = "ptr")]
 pub use seat::Leased;
+
+#[cfg(all(feature = "std", not(loom)))]
+pub mod actor;
+#[cfg(feature = "std")]
+pub mod protocol;
+#[cfg(feature = "std")]
+pub mod sim;
 
 #[doc = include_str!("../docs/verification.md")]
 pub mod verification {}

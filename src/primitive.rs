@@ -125,6 +125,27 @@ mod machine {
     }
 }
 
+/// What the actors run on.
+#[cfg(all(feature = "std", not(loom)))]
+pub(crate) mod threads {
+    pub(crate) use std::sync::mpsc::{Receiver, Sender, channel};
+    pub(crate) use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+    pub(crate) use std::thread::JoinHandle;
+    use std::time::Instant;
+
+    pub(crate) fn spawn(
+        name: std::string::String,
+        run: impl FnOnce() + Send + 'static,
+    ) -> std::io::Result<JoinHandle<()>> {
+        std::thread::Builder::new().name(name).spawn(run)
+    }
+
+    /// What comes before the time is up.
+    pub(crate) fn receive_until<M>(inbox: &Receiver<M>, due: Instant) -> Option<M> {
+        inbox.recv_timeout(due.saturating_duration_since(Instant::now())).ok()
+    }
+}
+
 #[cfg(loom)]
 mod modelled {
     pub(crate) use loom::cell::{MutPtr, UnsafeCell};

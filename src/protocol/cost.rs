@@ -1,0 +1,89 @@
+//! What an entry costs in messages: as the formula says, and as counted.
+
+use std::fmt;
+use std::ops::RangeInclusive;
+
+/// What a formula promises for the messages of an entry.
+///
+/// `alone`: nobody else wants in, and the nodes come one after the other, starting from a fresh cluster; the cheapest
+/// and the dearest entry have exactly these costs. `contended`: bounds for the average over the entries between two
+/// moments of silence, whoever wants in.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Cost {
+    /// As it is written.
+    pub formula: &'static str,
+    /// The cheapest and the dearest entry when nobody else wants in.
+    pub alone: RangeInclusive<f64>,
+    /// Bounds for the average entry under any load.
+    pub contended: RangeInclusive<f64>,
+}
+
+impl Cost {
+    /// The same whatever the load.
+    pub fn always(formula: &'static str, messages: usize) -> Self {
+        Self::within(formula, messages, messages)
+    }
+
+    /// Between two bounds that are both met when nodes come one after the other, and hold under any load.
+    pub fn within(formula: &'static str, least: usize, most: usize) -> Self {
+        let range = least as f64..=most as f64;
+        Self { formula, alone: range.clone(), contended: range }
+    }
+}
+
+/// Messages by kind.
+#[derive(Clone, Default, PartialEq, Eq, Debug)]
+pub struct Traffic {
+    // Few kinds, so a list is faster than a map.
+    kinds: Vec<(&'static str, u64)>,
+}
+
+impl Traffic {
+    /// Counts a message.
+    #[inline]
+    pub fn count(&mut self, kind: &'static str) {
+        self.add(kind, 1);
+    }
+
+    /// Counts what another has counted.
+    pub fn merge(&mut self, other: &Self) {
+        for &(kind, count) in &other.kinds {
+            self.add(kind, count);
+        }
+    }
+
+    #[inline]
+    fn add(&mut self, kind: &'static str, count: u64) {
+        match self.kinds.iter_mut().find(|(known, _)| *known == kind) {
+            Some((_, counted)) => *counted += count,
+            None => {
+                self.kinds.push((kind, count));
+                self.kinds.sort_unstable();
+            }
+        }
+    }
+
+    /// How many there were of a kind.
+    pub fn of(&self, kind: &str) -> u64 {
+        self.kinds.iter().find(|(known, _)| *known == kind).map_or(0, |(_, count)| *count)
+    }
+
+    /// How many there were in all.
+    pub fn total(&self) -> u64 {
+        self.kinds.iter().map(|(_, count)| count).sum()
+    }
+
+    /// The kinds in alphabetical order, with their counts.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
+        self.kinds.iter().copied()
+    }
+}
+
+impl fmt::Display for Traffic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (position, (kind, count)) in self.iter().enumerate() {
+            write!(f, "{}{count} {kind}", if position == 0 { "" } else { ", " })?;
+        }
+        Ok(())
+    }
+}

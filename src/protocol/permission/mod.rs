@@ -1,0 +1,21 @@
+//! The algorithms in which a node asks permission. One paper, one file.
+
+mod arbiters;
+mod candidate;
+pub mod carvalho_roucairol;
+pub mod central;
+pub mod lamport;
+pub mod maekawa;
+pub mod maekawa_voting;
+pub mod raymond_k;
+pub mod ricart_agrawala;
+pub mod singhal_dynamic;
+
+pub use carvalho_roucairol::CarvalhoRoucairol;
+pub use central::CentralCoordinator;
+pub use lamport::Lamport;
+pub use maekawa::Maekawa;
+pub use maekawa_voting::MaekawaVoting;
+pub use raymond_k::RaymondK;
+pub use ricart_agrawala::RicartAgrawala;
+pub use singhal_dynamic::SinghalDynamic;

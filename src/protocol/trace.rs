@@ -1,0 +1,253 @@
+//! What happened in a run, event by event: to read, to draw, and to replay.
+//!
+//! As text, one event a line:
+//!
+//! ```text
+//! 0.000000 n0 requests
+//! 0.000000 n0 sends 1 to n1: REQUEST Request(1.n0)
+//! 1.000000 n1 receives 1 from n0
+//! 2.000000 n0 enters
+//! 3.000000 n0 leaves
+//! 3.000000 n0 sets timer 0 for 2
+//! 5.000000 n0 timer 0 runs out
+//! ```
+
+use std::error::Error;
+use std::fmt;
+use std::str::FromStr;
+
+use super::{NodeId, Timer};
+
+/// A moment, in units of T (one message delay), to the millionth.
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Time(pub u64);
+
+impl Time {
+    /// How many ticks there are to a unit.
+    pub const TICKS: u64 = 1_000_000;
+
+    /// So many units after the beginning.
+    pub fn units(units: f64) -> Self {
+        Self((units * Self::TICKS as f64).round() as u64)
+    }
+
+    /// In units of T.
+    pub fn as_units(self) -> f64 {
+        self.0 as f64 / Self::TICKS as f64
+    }
+}
+
+impl fmt::Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{:06}", self.0 / Self::TICKS, self.0 % Self::TICKS)
+    }
+}
+
+impl fmt::Debug for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// Something that happened at a node.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Event {
+    /// When.
+    pub time: Time,
+    /// Where.
+    pub node: NodeId,
+    /// What.
+    pub happening: Happening,
+}
+
+/// What can happen at a node. The first four are inputs, the others what the node did in answer.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Happening {
+    /// Its user wants to enter.
+    Requests,
+    /// Its user leaves.
+    Leaves,
+    /// A message arrives.
+    Receives {
+        /// Who sent it.
+        from: NodeId,
+        /// Its number.
+        message: u64,
+    },
+    /// A timer runs out.
+    TimesOut(Timer),
+    /// It sends a message.
+    Sends {
+        /// To whom.
+        to: NodeId,
+        /// Its number: messages are counted from 1.
+        message: u64,
+        /// Its kind.
+        kind: String,
+        /// All of it, for people.
+        text: String,
+    },
+    /// Its user enters.
+    Enters,
+    /// It sets a timer.
+    SetsTimer {
+        /// Which.
+        timer: Timer,
+        /// For how many periods.
+        periods: u32,
+    },
+}
+
+impl fmt::Display for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} ", self.time, self.node)?;
+        match &self.happening {
+            Happening::Requests => write!(f, "requests"),
+            Happening::Leaves => write!(f, "leaves"),
+            Happening::Receives { from, message } => write!(f, "receives {message} from {from}"),
+            Happening::TimesOut(Timer(timer)) => write!(f, "timer {timer} runs out"),
+            Happening::Sends { to, message, kind, text } => {
+                write!(f, "sends {message} to {to}: {kind} {text}")
+            }
+            Happening::Enters => write!(f, "enters"),
+            Happening::SetsTimer { timer, periods } => {
+                write!(f, "sets timer {} for {periods}", timer.0)
+            }
+        }
+    }
+}
+
+/// The events of a run, in order.
+#[derive(Clone, Default, PartialEq, Eq, Debug)]
+pub struct Trace {
+    /// The events, in order.
+    pub events: Vec<Event>,
+}
+
+impl fmt::Display for Trace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.events.iter().try_for_each(|event| writeln!(f, "{event}"))
+    }
+}
+
+/// A line that is not an event.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ParseTraceError {
+    /// Which line, from 1.
+    pub line: usize,
+    /// What it says.
+    pub text: String,
+}
+
+impl fmt::Display for ParseTraceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "line {} is not an event: '{}'; expected for example '1.000000 n1 receives 1 from n0'",
+            self.line, self.text
+        )
+    }
+}
+
+impl Error for ParseTraceError {}
+
+impl FromStr for Trace {
+    type Err = ParseTraceError;
+
+    /// Reads what [`Display`](fmt::Display) writes. Empty lines, and lines that begin with `#`, are skipped.
+    fn from_str(text: &str) -> Result<Self, ParseTraceError> {
+        let mut events = Vec::new();
+        for (index, line) in text.lines().enumerate() {
+            if !line.trim().is_empty() && !line.starts_with('#') {
+                events.push(
+                    parse_event(line).ok_or_else(|| ParseTraceError {
+                        line: index + 1,
+                        text: line.to_owned(),
+                    })?,
+                );
+            }
+        }
+        Ok(Self { events })
+    }
+}
+
+fn parse_event(line: &str) -> Option<Event> {
+    let (head, text) = line.split_once(": ").unwrap_or((line, ""));
+    let words: Vec<&str> = head.split(' ').collect();
+    let [time, node, ref happening @ ..] = words[..] else { return None };
+    let happening = match *happening {
+        ["requests"] => Happening::Requests,
+        ["leaves"] => Happening::Leaves,
+        ["enters"] => Happening::Enters,
+        ["receives", message, "from", from] => {
+            Happening::Receives { from: parse_node(from)?, message: message.parse().ok()? }
+        }
+        ["timer", timer, "runs", "out"] => Happening::TimesOut(Timer(timer.parse().ok()?)),
+        ["sets", "timer", timer, "for", periods] => Happening::SetsTimer {
+            timer: Timer(timer.parse().ok()?),
+            periods: periods.parse().ok()?,
+        },
+        ["sends", message, "to", to] => {
+            let (kind, text) = text.split_once(' ')?;
+            Happening::Sends {
+                to: parse_node(to)?,
+                message: message.parse().ok()?,
+                kind: kind.to_owned(),
+                text: text.to_owned(),
+            }
+        }
+        _ => return None,
+    };
+    Some(Event { time: parse_time(time)?, node: parse_node(node)?, happening })
+}
+
+fn parse_node(text: &str) -> Option<NodeId> {
+    text.strip_prefix('n')?.parse().ok().map(NodeId)
+}
+
+fn parse_time(text: &str) -> Option<Time> {
+    let (units, ticks) = text.split_once('.')?;
+    if ticks.len() != 6 {
+        return None;
+    }
+    let units: u64 = units.parse().ok()?;
+    units.checked_mul(Time::TICKS)?.checked_add(ticks.parse().ok()?).map(Time)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "\
+0.000000 n0 requests
+0.000000 n0 sends 1 to n1: REQUEST Request { of: 1.n0, set: {n1} }
+1.500000 n1 receives 1 from n0
+2.000000 n0 enters
+3.000000 n0 leaves
+3.000000 n0 sets timer 4 for 2
+5.000001 n0 timer 4 runs out
+";
+
+    #[test]
+    fn what_is_written_can_be_read_again() {
+        let trace: Trace = TEXT.parse().unwrap();
+        assert_eq!(trace.events.len(), 7);
+        assert_eq!(trace.to_string(), TEXT);
+    }
+
+    #[test]
+    fn a_line_that_is_no_event_is_named() {
+        for wrong in [
+            "nonsense",
+            "1.000000 n1",
+            "1.0 n1 enters",
+            "1.000000 1 enters",
+            "1.000000 n1 receives x from n0",
+            "1.000000 n1 sends 1 to n0",
+            "99999999999999999999.000000 n1 enters",
+        ] {
+            let error = format!("# a comment\n\n{wrong}").parse::<Trace>().unwrap_err();
+            assert_eq!((error.line, error.text.as_str()), (3, wrong));
+        }
+    }
+}
