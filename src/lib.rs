@@ -90,6 +90,7 @@ extern crate alloc;
 mod edge;
 #[cfg(loom)]
 pub mod edge;
+mod on_drop;
 mod primitive;
 pub mod raw;
 mod seated;
@@ -124,6 +125,8 @@ pub use seat::Leased;
 pub mod actor;
 #[cfg(feature = "std")]
 pub mod protocol;
+#[cfg(feature = "std")]
+mod random;
 #[cfg(feature = "std")]
 pub mod sim;
 

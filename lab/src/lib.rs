@@ -1,7 +1,11 @@
-//! The lab measures the locks of [`exclusion`] beside their peers, interleaved in one run.
+//! The lab of [`exclusion`]: measures its locks beside their peers, interleaved in one run, and counts the messages of
+//! its algorithms beside their formulas.
 #![forbid(unsafe_code)]
 
+pub mod actors;
+pub mod catalogue;
 pub mod contention;
+pub mod messages;
 pub mod subject;
 pub mod table;
 pub mod workload;

@@ -1,13 +1,14 @@
 //! The nodes of a cluster, and the threads that run them.
 
-use std::sync::RwLock;
+use std::sync::{PoisonError, RwLock};
 use std::time::Duration;
 
 use super::error::{Down, HandleError, StartError};
 use super::handle::Handle;
 use super::post::{Mail, Post, Wires};
-use super::serve::{Watch, serve};
-use crate::primitive::threads::{Arc, JoinHandle, Receiver, Sender, channel, spawn};
+use super::serve::serve;
+use crate::on_drop::OnDrop;
+use crate::primitive::threads::{Arc, JoinHandle, Mutex, Receiver, Sender, channel, spawn};
 use crate::protocol::{Channels, ClusterError, Input, NodeId, Protocol, Traffic};
 
 /// A cluster of nodes that run as threads. See the [module](super).
@@ -24,6 +25,8 @@ pub(super) struct Shared<P: Protocol, T> {
     pub(super) period: Duration,
     /// From which seed to shuffle messages, if at all.
     pub(super) shuffle: Option<u64>,
+    /// Why nobody is let in any more. The first reason stays.
+    down: Mutex<Option<Down>>,
 }
 
 pub(super) struct Resource<P: Protocol, T> {
@@ -49,23 +52,43 @@ impl<P: Protocol, T> Shared<P, T> {
         me: NodeId,
         input: Input<P::Message>,
     ) -> Result<(), Down> {
-        // Declared first and so dropped last: it must find the post unlocked.
-        let _watch = Watch { shared: self, me };
         let post = self.post(resource, me);
-        let let_in = post.state().step(input, &self.wires(resource, me))?;
-        if let_in {
+        let wires = self.wires(resource, me);
+        if self.watched(me, || post.state().step(input, &wires))? {
             post.tell_user();
         }
         Ok(())
     }
 
+    /// Runs a node's own code, on whichever thread. If it fails or panics, the cluster is down.
+    pub(super) fn watched<R>(
+        &self,
+        me: NodeId,
+        run: impl FnOnce() -> Result<R, Down>,
+    ) -> Result<R, Down> {
+        let watch = OnDrop(|| self.bring_down(&Down::Panicked(me)));
+        let result = run();
+        std::mem::forget(watch);
+        result.inspect_err(|why| self.bring_down(why))
+    }
+
     /// Nobody will be let in any more: tells all who wait, and all nodes.
     pub(super) fn bring_down(&self, why: &Down) {
-        self.resources.iter().flat_map(|resource| &resource.posts).for_each(|post| {
-            post.bring_down(why);
-        });
+        self.down.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(|| why.clone());
+        for post in self.resources.iter().flat_map(|resource| &resource.posts) {
+            drop(post.state());
+            post.tell_user();
+        }
         for inbox in &self.inboxes {
             let _ = inbox.send(Mail::Stop);
+        }
+    }
+
+    /// Whether somebody may still be let in.
+    pub(super) fn check(&self) -> Result<(), Down> {
+        match &*self.down.lock().unwrap_or_else(PoisonError::into_inner) {
+            Some(down) => Err(down.clone()),
+            None => Ok(()),
         }
     }
 }
@@ -270,6 +293,7 @@ where
             inboxes,
             period: self.period,
             shuffle: self.shuffle,
+            down: Mutex::new(None),
         });
         // If a thread cannot be had, dropping the cluster stops those that run.
         let mut cluster = Cluster { shared, threads: Vec::with_capacity(first) };

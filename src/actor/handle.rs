@@ -1,14 +1,13 @@
 //! What a node's user holds: a handle, and while it is inside a guard.
 
 use std::ops::{Deref, DerefMut};
-use std::sync::{RwLockReadGuard, RwLockWriteGuard, TryLockError};
+use std::sync::{RwLockReadGuard, RwLockWriteGuard, TryLockError, TryLockResult};
 use std::time::{Duration, Instant};
 
 use super::cluster::Shared;
 use super::error::Down;
-use super::post::{State, User};
-use super::serve::Watch;
-use crate::primitive::threads::{Arc, MutexGuard};
+use super::post::User;
+use crate::primitive::threads::Arc;
 use crate::protocol::{Exclusive, Input, NodeId, Protocol};
 
 /// The user of a node, for one resource. There is one at a time; it can be sent to another thread.
@@ -63,81 +62,58 @@ impl<P: Protocol, T> Handle<P, T> {
     /// # Errors
     /// If the cluster is down.
     pub fn try_lock(&mut self) -> Result<Option<Guard<'_, P, T>>, Down> {
-        let mut state = self.state()?;
-        let entered = state.user == User::Idle && {
-            let wires = self.shared.wires(self.resource, self.node);
-            state.try_enter(&wires)?
-        };
-        drop(state);
+        self.shared.check()?;
+        let post = self.shared.post(self.resource, self.node);
+        let wires = self.shared.wires(self.resource, self.node);
+        let entered = self.shared.watched(self.node, || {
+            let mut state = post.state();
+            // Who has given up still waits for its turn.
+            if state.user == User::Idle { state.try_enter(&wires) } else { Ok(false) }
+        })?;
         if entered { self.enter().map(Some) } else { Ok(None) }
     }
 
     /// Asks and waits. Says whether the node lets us in before the time is up.
-    fn ask(&mut self, deadline: Option<Instant>) -> Result<bool, Down> {
-        let outcome = self.ask_and_wait(deadline);
-        if let Err(why @ (Down::Unexpected(_) | Down::NotAsked(_))) = &outcome {
-            self.shared.bring_down(why);
-        }
-        outcome
+    fn ask(&self, deadline: Option<Instant>) -> Result<bool, Down> {
+        self.shared.check()?;
+        let let_in = self.shared.watched(self.node, || {
+            let mut state = self.shared.post(self.resource, self.node).state();
+            if state.user == User::GaveUp {
+                state.user = User::Waiting;
+                return Ok(false);
+            }
+            state.step(Input::Request, &self.shared.wires(self.resource, self.node))
+        })?;
+        if let_in { Ok(true) } else { self.wait(deadline) }
     }
 
-    fn ask_and_wait(&self, deadline: Option<Instant>) -> Result<bool, Down> {
-        let _watch = Watch { shared: &self.shared, me: self.node };
+    fn wait(&self, deadline: Option<Instant>) -> Result<bool, Down> {
         let post = self.shared.post(self.resource, self.node);
-        let mut state = self.state()?;
-        if state.user == User::GaveUp {
-            state.user = User::Waiting;
-        } else {
-            state.step(Input::Request, &self.shared.wires(self.resource, self.node))?;
-        }
+        let mut state = post.state();
         loop {
             if state.user == User::Inside {
                 return Ok(true);
             }
-            if let Some(down) = &state.down {
-                return Err(down.clone());
-            }
+            self.shared.check()?;
             let time_is_up;
             (state, time_is_up) = post.wait(state, deadline);
             // Under the same lock as the entry: one of the two comes first.
-            if time_is_up && state.user == User::Waiting && state.down.is_none() {
+            if time_is_up && state.user == User::Waiting {
                 state.user = User::GaveUp;
                 return Ok(false);
             }
         }
     }
 
-    fn state(&self) -> Result<MutexGuard<'_, State<P>>, Down> {
-        let state = self.shared.post(self.resource, self.node).state();
-        match &state.down {
-            Some(down) => Err(down.clone()),
-            None => Ok(state),
-        }
-    }
-
     /// The node has let us in: so the data must be free.
     fn enter(&mut self) -> Result<Guard<'_, P, T>, Down> {
-        let resource = &self.shared.resources[self.resource];
-        let exclusive = self.state()?.node.entries_at_a_time() == 1;
-        let access = if exclusive {
-            match resource.data.try_write() {
-                Ok(access) => Some(Access::Exclusive(access)),
-                // A panic inside: the data is as it was left, as with `parking_lot`.
-                Err(TryLockError::Poisoned(poisoned)) => {
-                    Some(Access::Exclusive(poisoned.into_inner()))
-                }
-                Err(TryLockError::WouldBlock) => None,
-            }
-        } else {
-            match resource.data.try_read() {
-                Ok(access) => Some(Access::Shared(access)),
-                Err(TryLockError::Poisoned(poisoned)) => {
-                    Some(Access::Shared(poisoned.into_inner()))
-                }
-                Err(TryLockError::WouldBlock) => None,
-            }
-        };
         let handle: &Self = self;
+        let data = &handle.shared.resources[handle.resource].data;
+        let access = if handle.shared.post(handle.resource, handle.node).exclusive {
+            if_free(data.try_write()).map(Access::Exclusive)
+        } else {
+            if_free(data.try_read()).map(Access::Shared)
+        };
         match access {
             Some(access) => Ok(Guard { access: Some(access), handle }),
             None => {
@@ -149,13 +125,19 @@ impl<P: Protocol, T> Handle<P, T> {
     }
 
     fn leave(&self) {
-        let mut state = self.shared.post(self.resource, self.node).state();
-        state.user = User::Idle;
-        let down = state.down.is_some();
-        drop(state);
-        if !down && let Err(why) = self.shared.step(self.resource, self.node, Input::Release) {
-            self.shared.bring_down(&why);
+        if self.shared.check().is_ok() {
+            // If the node refuses, everybody is told; whoever leaves has nothing to do with it any more.
+            let _ = self.shared.step(self.resource, self.node, Input::Release);
         }
+    }
+}
+
+/// After a panic inside, the data is as it was left: as with `parking_lot`, nobody is kept from it.
+fn if_free<G>(attempt: TryLockResult<G>) -> Option<G> {
+    match attempt {
+        Ok(access) => Some(access),
+        Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+        Err(TryLockError::WouldBlock) => None,
     }
 }
 

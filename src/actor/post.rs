@@ -39,12 +39,13 @@ pub(super) struct Post<P: Protocol> {
     state: Mutex<State<P>>,
     /// The user is let in, or the cluster is down.
     news: Condvar,
+    /// Whether it lets in one at a time.
+    pub(super) exclusive: bool,
 }
 
 pub(super) struct State<P: Protocol> {
-    pub(super) node: P,
+    node: P,
     pub(super) user: User,
-    pub(super) down: Option<Down>,
     out: Outbox<P::Message>,
     sent: Traffic,
     taken: bool,
@@ -52,15 +53,15 @@ pub(super) struct State<P: Protocol> {
 
 impl<P: Protocol> Post<P> {
     pub(super) fn new(me: NodeId, node: P) -> Self {
+        let exclusive = node.entries_at_a_time() == 1;
         let state = State {
             node,
             user: User::Idle,
-            down: None,
             out: Outbox::new(me),
             sent: Traffic::default(),
             taken: false,
         };
-        Self { state: Mutex::new(state), news: Condvar::new() }
+        Self { state: Mutex::new(state), news: Condvar::new(), exclusive }
     }
 
     /// Whoever panicked has brought the cluster down; what it leaves behind is looked at by nobody who minds.
@@ -77,12 +78,8 @@ impl<P: Protocol> Post<P> {
         self.state().sent.clone()
     }
 
-    /// Tells the user that nobody will be let in any more. The first reason stays.
-    pub(super) fn bring_down(&self, why: &Down) {
-        self.state().down.get_or_insert_with(|| why.clone());
-        self.news.notify_all();
-    }
-
+    /// Wakes the user to look for news. To be called unlocked after what is new was written under the lock, or with
+    /// `state` taken in between: or the user may have looked just before, and sleep just after.
     pub(super) fn tell_user(&self) {
         self.news.notify_all();
     }

@@ -5,11 +5,10 @@ use std::collections::BinaryHeap;
 use std::time::Instant;
 
 use super::cluster::Shared;
-use super::error::Down;
 use super::post::Mail;
 use crate::primitive::threads::{Receiver, receive_until};
 use crate::protocol::{Input, NodeId, Protocol, Timer};
-use crate::sim::Random;
+use crate::random::Random;
 
 /// Runs a node until it is told to stop, or something is wrong.
 pub(super) fn serve<P: Protocol, T>(
@@ -35,8 +34,8 @@ pub(super) fn serve<P: Protocol, T>(
                 (resource, Input::Timeout(timer))
             }
         };
-        if let Err(why) = shared.step(resource, me, input) {
-            return shared.bring_down(&why);
+        if shared.step(resource, me, input).is_err() {
+            return;
         }
     }
 }
@@ -73,19 +72,5 @@ fn receive<M>(inbox: &Receiver<Mail<M>>, due: Option<Instant>) -> Option<Mail<M>
     match due {
         None => inbox.recv().ok(),
         Some(due) => receive_until(inbox, due),
-    }
-}
-
-/// Brings the cluster down if the thread unwinds while it is watched: in a node's own code, on whichever thread.
-pub(super) struct Watch<'a, P: Protocol, T> {
-    pub(super) shared: &'a Shared<P, T>,
-    pub(super) me: NodeId,
-}
-
-impl<P: Protocol, T> Drop for Watch<'_, P, T> {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            self.shared.bring_down(&Down::Panicked(self.me));
-        }
     }
 }

@@ -33,6 +33,12 @@ impl Clock {
         Ok(self.0)
     }
 
+    /// The latest time that it gave or saw.
+    #[inline]
+    pub fn now(&self) -> u64 {
+        self.0
+    }
+
     /// Sees a time that came with a message.
     #[inline]
     pub fn witness(&mut self, time: u64) {

@@ -11,7 +11,7 @@
 //! | [`Lamport`] 1978 | 3(n-1) | by (time, node) | **first in, first out** |
 //! | [`RicartAgrawala`] 1981 | 2(n-1) | by (time, node) | any |
 //! | [`CarvalhoRoucairol`] 1983 | 0 to 2(n-1) | who holds the permissions goes first | any |
-//! | [`SinghalDynamic`] 1989 | n-1 light to 3(n-1)/2 heavy, on average | as above | any |
+//! | [`SinghalDynamic`] 1989 | 0 to 2(n-1), n-1 on average when nodes come at random | as above | any |
 //! | [`Maekawa`] 1985, remedied | 3(K-1) alone, at most 6(K-1) | by (time, node), nearly | any |
 //! | [`MaekawaVoting`] | 3(K-1), if it ends at all: **it deadlocks** | none | any |
 //! | [`RaymondK`] 1989 | 2n-k-1 to 2(n-1), k inside at a time | by (time, node) | any |

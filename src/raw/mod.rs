@@ -28,6 +28,7 @@ pub(crate) mod priority;
 mod register;
 mod tournament;
 
+use crate::on_drop::OnDrop;
 pub use bakery::Bakery;
 pub use black_white::BlackWhiteBakery;
 pub use peterson::Peterson;
@@ -223,17 +224,6 @@ impl Waiting for NoPatience {
     #[inline]
     fn wait(&self, _: Option<Place>, ready: impl Fn() -> bool) -> Result<(), Withdrawn> {
         if ready() { Ok(()) } else { Err(Withdrawn) }
-    }
-}
-
-/// Does something when dropped: how a contender withdraws, whether it gives up or unwinds. To be
-/// forgotten once it is inside.
-struct OnDrop<F: FnMut()>(F);
-
-impl<F: FnMut()> Drop for OnDrop<F> {
-    #[inline]
-    fn drop(&mut self) {
-        (self.0)();
     }
 }
 

@@ -23,7 +23,6 @@
 mod error;
 mod network;
 mod queue;
-mod random;
 mod replay;
 mod report;
 mod workload;
@@ -31,7 +30,6 @@ mod world;
 
 pub use error::{SimCause, SimError};
 pub use network::Delay;
-pub(crate) use random::Random;
 pub use replay::{ReplayError, replay};
 pub use report::{Report, Spread};
 pub use workload::Workload;

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::random::Random;
 use crate::protocol::{Channels, NodeId, Time};
+use crate::random::Random;
 
 /// How long something takes, in units of T. T is one message delay: choose delays with a mean of 1, and times read as
 /// in the papers.

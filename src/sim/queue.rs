@@ -84,8 +84,8 @@ impl<E> Queue<E> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::random::Random;
     use super::*;
+    use crate::random::Random;
 
     #[test]
     fn events_come_by_time_and_then_as_they_were_pushed() {

@@ -1,7 +1,7 @@
 //! Who wants in, and when.
 
-use super::random::Random;
 use crate::protocol::{NodeId, Time};
+use crate::random::Random;
 
 /// Who wants in, and when.
 #[derive(Clone, PartialEq, Debug)]

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use super::error::{SimCause, SimError};
 use super::network::Network;
 use super::queue::Queue;
-use super::random::Random;
 use super::report::{Report, Sample};
 use super::workload::Arrivals;
 use super::{Delay, Settings};
@@ -13,6 +12,7 @@ use crate::protocol::{
     Event, Happening, Input, Message, NodeId, Outbox, Phase, Protocol, Time, Timer, Trace, Traffic,
     step,
 };
+use crate::random::Random;
 
 /// What is to happen.
 #[derive(Debug)]

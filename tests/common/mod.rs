@@ -3,6 +3,7 @@
 
 pub mod baton;
 pub mod flawed;
+pub mod happened_before;
 
 use std::sync::mpsc;
 use std::time::Duration;

@@ -7,15 +7,15 @@ use crate::protocol::{Clock, NodeId, Outbox, Phase, Refused, Stamp};
 pub enum Message {
     /// I want in, since this time.
     Request(u64),
-    /// Go ahead, as far as I am concerned.
-    Confirm,
+    /// Go ahead, as far as I am concerned; by now it is this time.
+    Confirm(u64),
 }
 
 impl crate::protocol::Message for Message {
     fn kind(&self) -> &'static str {
         match self {
             Self::Request(_) => "REQUEST",
-            Self::Confirm => "CONFIRM",
+            Self::Confirm(_) => "CONFIRM",
         }
     }
 }
@@ -26,7 +26,8 @@ pub(super) struct Candidate {
     pub(super) me: NodeId,
     pub(super) nodes: usize,
     pub(super) phase: Phase,
-    /// Has seen every request, our own among them.
+    /// Has seen every request, our own among them, and every confirmation. The papers number requests only; but then a
+    /// confirmation can lead to a request with a smaller number than one that it comes after.
     clock: Clock,
     /// When we asked, while we wait or are inside; else 0, so that equal situations are equal states.
     pub(super) asked: u64,
@@ -65,6 +66,16 @@ impl Candidate {
             return Err(Refused("there is no such peer"));
         }
         Ok(())
+    }
+
+    /// A confirmation to send.
+    pub(super) fn confirmation(&self) -> Message {
+        Message::Confirm(self.clock.now())
+    }
+
+    /// Takes note of the time on a confirmation.
+    pub(super) fn witness(&mut self, time: u64) {
+        self.clock.witness(time);
     }
 
     /// Takes note of a request. Says whether we go before it: because we are inside, or asked earlier.

@@ -55,7 +55,7 @@ impl CarvalhoRoucairol {
     /// Confirms, and so gives away the permission.
     fn confirm(&mut self, peer: NodeId, out: &mut Outbox<Message>) {
         self.lacking.insert(peer);
-        out.send(peer, Message::Confirm);
+        out.send(peer, self.candidate.confirmation());
     }
 }
 
@@ -104,10 +104,11 @@ impl Protocol for CarvalhoRoucairol {
                     self.ask(from, out);
                 }
             }
-            Message::Confirm => {
+            Message::Confirm(time) => {
                 if !self.missing.remove(from) {
                     return Err(Refused("the sender was not asked"));
                 }
+                self.candidate.witness(time);
                 self.lacking.remove(from);
                 if self.lacking.is_empty() {
                     self.candidate.enter(out);

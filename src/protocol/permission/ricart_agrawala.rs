@@ -10,6 +10,9 @@
 //! | `CONFIRM` | at once, or when the user leaves | who asked |
 //!
 //! Cost: 2(n-1) messages an entry, always. Between two entries T.
+//!
+//! Requests are served in the order of (time, node). A confirmation carries its sender's time too, so that a request
+//! which happened before another, in Lamport's sense, is the older one.
 
 use super::candidate::Candidate;
 use crate::protocol::{ClusterError, Cost, Exclusive, NodeId, NodeSet, Outbox, Protocol, Refused};
@@ -64,7 +67,7 @@ impl Protocol for RicartAgrawala {
 
     fn release(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
         self.candidate.release()?;
-        out.broadcast(self.held_back.iter(), Message::Confirm);
+        out.broadcast(self.held_back.iter(), self.candidate.confirmation());
         self.held_back.clear();
         Ok(())
     }
@@ -84,13 +87,14 @@ impl Protocol for RicartAgrawala {
                 if self.candidate.goes_before(time, from) {
                     self.held_back.insert(from);
                 } else {
-                    out.send(from, Message::Confirm);
+                    out.send(from, self.candidate.confirmation());
                 }
             }
-            Message::Confirm => {
+            Message::Confirm(time) => {
                 if !self.missing.remove(from) {
                     return Err(Refused("the sender was not asked"));
                 }
+                self.candidate.witness(time);
                 if self.missing.is_empty() {
                     self.candidate.enter(out);
                 }

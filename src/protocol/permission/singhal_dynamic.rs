@@ -10,8 +10,8 @@
 //! | | we wait, and confirm an older request of a node that we had not to ask | who asked |
 //! | `CONFIRM` | for a `REQUEST`: at once, or when the user leaves | who asked |
 //!
-//! Cost: 0 to 2(n-1) messages alone, n-1 on average when nodes come at random, and about 3(n-1)/2 when all want in.
-//! Between two entries T.
+//! Cost: 0 to 2(n-1) messages an entry: n-1 on average when nodes come at random, and 2(n-1) when all always want in,
+//! for then everybody has entered since. Between two entries T.
 
 use super::candidate::Candidate;
 use crate::protocol::{ClusterError, Cost, Exclusive, NodeId, NodeSet, Outbox, Protocol, Refused};
@@ -61,7 +61,7 @@ impl Protocol for SinghalDynamic {
         // Whom we confirm now may be inside when we want in again.
         for peer in self.to_inform.iter() {
             self.to_ask.insert(peer);
-            out.send(peer, Message::Confirm);
+            out.send(peer, self.candidate.confirmation());
         }
         self.to_inform.clear();
         Ok(())
@@ -83,17 +83,18 @@ impl Protocol for SinghalDynamic {
                     self.to_inform.insert(from);
                     return Ok(());
                 }
-                out.send(from, Message::Confirm);
+                out.send(from, self.candidate.confirmation());
                 // It may be inside when we want in, so we must ask: now, if we wait.
                 let new = self.to_ask.insert(from);
                 if new && self.candidate.phase.is_waiting() {
                     out.send(from, Message::Request(self.candidate.asked));
                 }
             }
-            Message::Confirm => {
+            Message::Confirm(time) => {
                 if !self.candidate.phase.is_waiting() || !self.to_ask.remove(from) {
                     return Err(Refused("the sender was not asked"));
                 }
+                self.candidate.witness(time);
                 if self.to_ask.is_empty() {
                     self.candidate.enter(out);
                 }

@@ -1,0 +1,126 @@
+//! `lab locks`.
+
+use std::time::Duration;
+
+use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
+use lab::contention::{Measurable, Plan, contend, measurables};
+use lab::table::table;
+use lab::workload::Workload;
+
+use super::{Outcome, say, say_json};
+
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  lab locks
+  lab locks --locks bakery,std,parking_lot --workloads short --threads 2,8,32
+  lab locks --seconds 1 --rounds 9 --json")]
+pub(crate) struct Locks {
+    /// Locks to measure, separated by commas [default: all]
+    #[arg(long, value_delimiter = ',')]
+    locks: Vec<String>,
+    /// Numbers of threads, separated by commas [default: as suits the workload]
+    #[arg(long, value_delimiter = ',')]
+    threads: Vec<usize>,
+    /// Workloads, separated by commas [default: all]
+    #[arg(long, value_delimiter = ',')]
+    workloads: Vec<Workload>,
+    /// How long to measure each lock in each round
+    #[arg(long, default_value_t = 0.2)]
+    seconds: f64,
+    /// How often to measure the locks in turn; the figures are medians over the rounds
+    #[arg(long, default_value_t = 5)]
+    rounds: usize,
+    /// Print one JSON object a row instead of tables
+    #[arg(long)]
+    json: bool,
+}
+
+/// A part of it, for the tour.
+pub(crate) fn taste() -> Outcome {
+    let tour = [(Workload::Uncontended, 1), (Workload::Short, 2), (Workload::Short, 8)];
+    let plans = tour.map(|(workload, threads)| Plan {
+        workload,
+        threads,
+        slice: Duration::from_millis(100),
+        rounds: 3,
+    });
+    measure(&plans, &measurables(), false)
+}
+
+impl Locks {
+    pub(crate) fn run(&self) -> Outcome {
+        let locks = self.chosen_locks()?;
+        if !(self.seconds > 0.0 && self.seconds <= 3600.0) {
+            return Err("--seconds takes more than 0 and at most 3600".to_owned());
+        }
+        if self.rounds == 0 {
+            return Err("--rounds takes 1 or more".to_owned());
+        }
+        if self.threads.contains(&0) {
+            return Err("--threads takes 1 or more".to_owned());
+        }
+        let workloads = if self.workloads.is_empty() {
+            &[Workload::Uncontended, Workload::Hot, Workload::Short, Workload::Long][..]
+        } else {
+            &self.workloads
+        };
+        let mut plans = Vec::new();
+        for &workload in workloads {
+            let threads =
+                if self.threads.is_empty() { workload.usual_threads() } else { &self.threads };
+            for &threads in threads {
+                let slice = Duration::from_secs_f64(self.seconds);
+                plans.push(Plan { workload, threads, slice, rounds: self.rounds });
+            }
+        }
+        measure(&plans, &locks, self.json)
+    }
+
+    fn chosen_locks(&self) -> Result<Vec<Measurable>, String> {
+        let all = measurables();
+        if self.locks.is_empty() {
+            return Ok(all);
+        }
+        self.locks
+            .iter()
+            .map(|name| {
+                all.iter().find(|lock| lock.name == name).copied().ok_or_else(|| {
+                    let names: Vec<_> = all.iter().map(|lock| lock.name).collect();
+                    format!("no lock is called '{name}'; there are {}", names.join(", "))
+                })
+            })
+            .collect()
+    }
+}
+
+fn measure(plans: &[Plan], locks: &[Measurable], json: bool) -> Outcome {
+    let steps: usize = plans.iter().map(|plan| plan.rounds * locks.len()).sum();
+    // Draws nothing where stderr is not a terminal.
+    let bar = ProgressBar::new(steps as u64).with_style(
+        ProgressStyle::with_template("{bar:30} {pos}/{len} {msg} (about {eta} left)")
+            .expect("a sound template"),
+    );
+    for plan in plans {
+        let rows = contend(plan, locks, |lock| {
+            bar.set_message(format!("{}, {} threads: {lock}", plan.workload.name(), plan.threads));
+            bar.inc(1);
+        });
+        bar.suspend(|| {
+            if json {
+                rows.iter().for_each(say_json);
+            } else if rows.is_empty() {
+                say(format_args!(
+                    "{}, {} threads: none of the chosen locks is for so many\n",
+                    plan.workload.name(),
+                    plan.threads
+                ));
+            } else {
+                say(table(&rows));
+            }
+        });
+    }
+    bar.finish_and_clear();
+    Ok(true)
+}

@@ -1,0 +1,183 @@
+//! Messages an entry: measured in the simulator, beside the formula.
+
+use std::fmt::Write;
+use std::ops::RangeInclusive;
+
+use clap::ValueEnum;
+use exclusion::protocol::{Cost, Protocol};
+use exclusion::sim::{Delay, Simulation, Workload};
+use serde::Serialize;
+
+use crate::catalogue::Visitor;
+
+/// How much is wanted of a cluster.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Load {
+    /// One node after the other, each when all is silent
+    Alone,
+    /// Now and then a node, at random
+    Light,
+    /// All nodes at the same moment, again and again
+    All,
+    /// All nodes always
+    Saturated,
+}
+
+impl Load {
+    /// Every load.
+    pub const ALL: [Self; 4] = [Self::Alone, Self::Light, Self::All, Self::Saturated];
+
+    /// As it is called.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Alone => "alone",
+            Self::Light => "light",
+            Self::All => "all",
+            Self::Saturated => "saturated",
+        }
+    }
+
+    /// About so many entries of this load; at least one a node.
+    fn workload(self, nodes: usize, entries: u64) -> Workload {
+        let entries = entries.max(nodes as u64);
+        match self {
+            Self::Alone => Workload::InTurn { rounds: 1 },
+            Self::Light => Workload::Poisson { rate: 0.02, entries },
+            Self::All => Workload::AllAtOnce { rounds: entries.div_ceil(nodes as u64) },
+            Self::Saturated => Workload::Saturated { wanting: nodes, entries },
+        }
+    }
+
+    /// What the formula promises for this load.
+    fn promise(self, cost: &Cost) -> &RangeInclusive<f64> {
+        if self == Self::Alone { &cost.alone } else { &cost.contended }
+    }
+}
+
+/// What one algorithm costs under one load.
+#[derive(Clone, Debug, Serialize)]
+pub struct Row {
+    /// Its name.
+    pub algorithm: &'static str,
+    /// How many nodes.
+    pub nodes: usize,
+    /// How much was wanted.
+    pub load: Load,
+    /// How many entries there were.
+    pub entries: u64,
+    /// Messages an entry: the least of any episode between two moments of silence,
+    pub min: f64,
+    /// over the whole run,
+    pub mean: f64,
+    /// and the most.
+    pub max: f64,
+    /// What the algorithm's formula says, in its own words,
+    pub formula: &'static str,
+    /// at least,
+    pub least: f64,
+    /// and at most.
+    pub most: f64,
+    /// Whether it was so: alone to the message, else within the bounds.
+    pub ok: bool,
+    /// If it was not even a run, why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+/// Measures a cluster under a load.
+#[derive(Clone, Copy, Debug)]
+pub struct Measure {
+    /// How much is wanted.
+    pub load: Load,
+    /// Where chance starts from.
+    pub seed: u64,
+}
+
+impl Measure {
+    /// Runs are cut so that they send about so many messages.
+    const MESSAGES: f64 = 2_000_000.0;
+    const ENTRIES_A_NODE: u64 = 100;
+}
+
+impl Visitor for Measure {
+    type Output = Row;
+
+    fn visit<P: Protocol>(self, algorithm: &'static str, cluster: Vec<P>) -> Row {
+        let Self { load, seed } = self;
+        let nodes = cluster.len();
+        let cost = P::cost(&cluster).expect("every algorithm of the catalogue has a formula");
+        let promise = load.promise(&cost).clone();
+        let affordable = (Self::MESSAGES / promise.end().max(1.0)) as u64;
+        let entries = affordable.min(Self::ENTRIES_A_NODE * nodes as u64);
+        let delay =
+            if load == Load::Alone { Delay::Constant(1.0) } else { Delay::Exponential(1.0) };
+        let run = Simulation::new(cluster)
+            .seed(seed)
+            .delay(delay)
+            .workload(load.workload(nodes, entries))
+            .run();
+        let mut row = Row {
+            algorithm,
+            nodes,
+            load,
+            entries: 0,
+            min: 0.0,
+            mean: 0.0,
+            max: 0.0,
+            formula: cost.formula,
+            least: *promise.start(),
+            most: *promise.end(),
+            ok: false,
+            error: None,
+        };
+        match run {
+            Ok(report) => {
+                let measured = report.per_entry.expect("there were entries");
+                row.entries = report.entries;
+                (row.min, row.mean, row.max) = (measured.min, measured.mean, measured.max);
+                row.ok = if load == Load::Alone {
+                    (measured.min, measured.max) == (row.least, row.most)
+                } else {
+                    promise.contains(&measured.min) && promise.contains(&measured.max)
+                };
+            }
+            Err(error) => row.error = Some(error.to_string()),
+        }
+        row
+    }
+}
+
+/// Rows as a table that a person can read.
+pub fn table(rows: &[Row]) -> String {
+    let mut text = format!(
+        "{:20}{:>8}  {:10}{:>9}{:>11}{:>11}{:>11}  formula\n",
+        "algorithm", "nodes", "load", "entries", "min", "mean", "max"
+    );
+    for row in rows {
+        let verdict = match (&row.error, row.ok) {
+            (Some(error), _) => format!("FAILED: {error}"),
+            (None, true) => "ok".to_owned(),
+            (None, false) => "NOT OK".to_owned(),
+        };
+        let promised = if row.least == row.most {
+            format!("{}", row.least)
+        } else {
+            format!("{} to {}", row.least, row.most)
+        };
+        writeln!(
+            text,
+            "{:20}{:>8}  {:10}{:>9}{:>11.2}{:>11.2}{:>11.2}  {} = {promised}: {verdict}",
+            row.algorithm,
+            row.nodes,
+            row.load.name(),
+            row.entries,
+            row.min,
+            row.mean,
+            row.max,
+            row.formula,
+        )
+        .expect("a string takes it");
+    }
+    text
+}

@@ -1,0 +1,252 @@
+//! The simulator: what it measures, and that it notices what is wrong.
+
+use exclusion::protocol::{
+    CentralCoordinator, Channels, Exclusive, Lamport, Message, NodeId, Outbox, Phase, Protocol,
+    Refused, RicartAgrawala, Time, Timer,
+};
+use exclusion::sim::{Delay, SimCause, Simulation, Spread, Workload, replay};
+
+/// A protocol that is wrong in a way to choose.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Flawed {
+    flaw: Flaw,
+    phase: Phase,
+    peer: NodeId,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Flaw {
+    LetsEverybodyIn,
+    LetsNobodyIn,
+    LetsInUnasked,
+    NeverRests,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Hello;
+
+impl Message for Hello {
+    fn kind(&self) -> &'static str {
+        "HELLO"
+    }
+}
+
+impl Protocol for Flawed {
+    type Message = Hello;
+
+    fn request(&mut self, out: &mut Outbox<Hello>) -> Result<(), Refused> {
+        match self.flaw {
+            Flaw::LetsEverybodyIn => out.enter(),
+            Flaw::LetsNobodyIn => {}
+            Flaw::LetsInUnasked | Flaw::NeverRests => out.send(self.peer, Hello),
+        }
+        Ok(())
+    }
+
+    fn release(&mut self, _: &mut Outbox<Hello>) -> Result<(), Refused> {
+        Ok(())
+    }
+
+    fn receive(&mut self, from: NodeId, _: Hello, out: &mut Outbox<Hello>) -> Result<(), Refused> {
+        match self.flaw {
+            Flaw::LetsInUnasked => out.enter(),
+            _ => out.send(from, Hello),
+        }
+        Ok(())
+    }
+}
+
+impl Exclusive for Flawed {}
+
+fn flawed(flaw: Flaw) -> Simulation<Flawed> {
+    let nodes = [1, 0].map(|peer| Flawed { flaw, phase: Phase::Idle, peer: NodeId(peer) });
+    Simulation::new(nodes.to_vec())
+        .workload(Workload::Script(vec![(0.0, NodeId(0)), (0.5, NodeId(1))]))
+}
+
+#[test]
+fn two_inside_are_noticed_and_the_trace_shows_how() {
+    let error = flawed(Flaw::LetsEverybodyIn).traced().run().unwrap_err();
+    assert_eq!(error.cause, SimCause::NotExclusive([0, 1].map(NodeId).to_vec()));
+    assert_eq!(error.time, Time::units(0.5));
+    assert_eq!(
+        error.trace.unwrap().to_string(),
+        "\
+0.000000 n0 requests
+0.000000 n0 enters
+0.500000 n1 requests
+0.500000 n1 enters
+"
+    );
+}
+
+#[test]
+fn who_is_never_let_in_is_named() {
+    let error = flawed(Flaw::LetsNobodyIn).run().unwrap_err();
+    assert_eq!(error.cause, SimCause::Stalled([0, 1].map(NodeId).to_vec()));
+    assert!(error.to_string().contains("[n0, n1] wait"), "{error}");
+}
+
+#[test]
+fn an_entry_that_nobody_asked_for_is_noticed() {
+    let workload = Workload::Alone { node: NodeId(0), entries: 1 };
+    let error = flawed(Flaw::LetsInUnasked).workload(workload).run().unwrap_err();
+    assert_eq!(error.cause, SimCause::NotAsked(NodeId(1)));
+}
+
+#[test]
+fn a_run_without_end_ends_at_the_limit() {
+    let error = flawed(Flaw::NeverRests).most_events(1000).run().unwrap_err();
+    assert_eq!(error.cause, SimCause::TooManyEvents(1000));
+}
+
+#[test]
+fn a_check_of_ones_own_ends_the_run() {
+    let outcome = Simulation::new(RicartAgrawala::cluster(3).unwrap()).run_checking(|view| {
+        if view.in_flight().count() > 1 { Err("two messages at a time".to_owned()) } else { Ok(()) }
+    });
+    assert_eq!(outcome.unwrap_err().cause, SimCause::Check("two messages at a time".to_owned()));
+}
+
+fn exactly(units: f64) -> Option<Spread> {
+    Some(Spread { min: units, mean: units, max: units })
+}
+
+#[test]
+fn delays_are_those_of_the_papers() {
+    let saturated = || Workload::Saturated { wanting: 4, entries: 40 };
+    // Alone: a request and its answer. Contended: the release to the coordinator, then the grant.
+    let central = || CentralCoordinator::coordinated_by(NodeId(0), 4).unwrap();
+    let alone = Workload::Alone { node: NodeId(1), entries: 3 };
+    assert_eq!(
+        Simulation::new(central()).workload(alone).run().unwrap().client_delay,
+        exactly(2.0)
+    );
+    let among_others = Workload::Script((1..4).map(|node| (0.0, NodeId(node))).collect());
+    let report = Simulation::new(central()).workload(among_others).run().unwrap();
+    assert_eq!(report.sync_delay, exactly(2.0));
+
+    let ricart = || RicartAgrawala::cluster(4).unwrap();
+    assert_eq!(Simulation::new(ricart()).run().unwrap().client_delay, exactly(2.0));
+    assert_eq!(
+        Simulation::new(ricart()).workload(saturated()).run().unwrap().sync_delay,
+        exactly(1.0)
+    );
+    let lamport = || Lamport::cluster(4).unwrap();
+    assert_eq!(Simulation::new(lamport()).run().unwrap().client_delay, exactly(2.0));
+    assert_eq!(
+        Simulation::new(lamport()).workload(saturated()).run().unwrap().sync_delay,
+        exactly(1.0)
+    );
+}
+
+#[test]
+fn who_is_passed_is_counted() {
+    // Node 2 asks first, but its request is slow in no way: by (time, node) the others go first.
+    let script = [(0.0, 2), (0.5, 0), (0.5, 1)].map(|(time, node)| (time, NodeId(node))).to_vec();
+    let ricart = Simulation::new(RicartAgrawala::cluster(3).unwrap());
+    assert_eq!(ricart.workload(Workload::Script(script.clone())).run().unwrap().bypass, 2);
+    // The coordinator serves as requests reach it, and all are equally far away but its own.
+    let central = CentralCoordinator::coordinated_by(NodeId(2), 3).unwrap();
+    assert_eq!(
+        Simulation::new(central).workload(Workload::Script(script)).run().unwrap().bypass,
+        0
+    );
+}
+
+#[test]
+fn the_coordinator_bears_the_load() {
+    let report = Simulation::new(CentralCoordinator::cluster(5).unwrap()).run().unwrap();
+    assert_eq!(report.load, [12, 3, 3, 3, 3]);
+    assert_eq!(
+        report.messages.iter().collect::<Vec<_>>(),
+        [("GRANT", 4), ("RELEASE", 4), ("REQUEST", 4)]
+    );
+}
+
+#[test]
+fn fifo_channels_keep_order_and_others_do_not() {
+    let overtaken = |channels| {
+        (0..20).any(|seed| {
+            let report = Simulation::new(Lamport::cluster(2).unwrap())
+                .seed(seed)
+                .channels(channels)
+                .delay(Delay::Uniform(0.0, 5.0))
+                .workload(Workload::Saturated { wanting: 2, entries: 20 })
+                .run();
+            report.is_err()
+        })
+    };
+    assert!(!overtaken(Channels::Fifo));
+    assert!(overtaken(Channels::AnyOrder));
+}
+
+#[test]
+fn settings_that_make_no_sense_are_refused() {
+    let simulation = || Simulation::new(RicartAgrawala::cluster(3).unwrap());
+    let refused = |simulation: Simulation<RicartAgrawala>| {
+        let error = simulation.run().unwrap_err();
+        assert!(matches!(error.cause, SimCause::Setting(_)), "{error}");
+        error.to_string()
+    };
+    assert_eq!(refused(Simulation::new(Vec::new())), "there are no nodes");
+    for delay in [
+        Delay::Constant(-1.0),
+        Delay::Constant(f64::NAN),
+        Delay::Uniform(2.0, 1.0),
+        Delay::Exponential(f64::INFINITY),
+    ] {
+        assert!(refused(simulation().delay(delay)).contains("is no delay"));
+        assert!(refused(simulation().inside(delay)).contains("is no delay"));
+    }
+    for workload in [
+        Workload::Alone { node: NodeId(3), entries: 1 },
+        Workload::Poisson { rate: 0.0, entries: 1 },
+        Workload::Saturated { wanting: 0, entries: 1 },
+        Workload::Saturated { wanting: 4, entries: 1 },
+        Workload::Script(vec![(-1.0, NodeId(0))]),
+        Workload::Script(vec![(0.0, NodeId(3))]),
+    ] {
+        refused(simulation().workload(workload));
+    }
+}
+
+/// Enters two periods after it has asked.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Patient(Phase);
+
+impl Protocol for Patient {
+    type Message = Hello;
+
+    fn request(&mut self, out: &mut Outbox<Hello>) -> Result<(), Refused> {
+        self.0.request()?;
+        out.set_timer(Timer(7), 2);
+        Ok(())
+    }
+
+    fn release(&mut self, _: &mut Outbox<Hello>) -> Result<(), Refused> {
+        self.0.release()
+    }
+
+    fn receive(&mut self, _: NodeId, _: Hello, _: &mut Outbox<Hello>) -> Result<(), Refused> {
+        Err(Refused("nobody says anything"))
+    }
+
+    fn timeout(&mut self, timer: Timer, out: &mut Outbox<Hello>) -> Result<(), Refused> {
+        assert_eq!(timer, Timer(7));
+        self.0.enter(out);
+        Ok(())
+    }
+}
+
+#[test]
+fn timers_count_in_the_longest_that_a_message_takes() {
+    let patient = || Simulation::new(vec![Patient(Phase::Idle); 2]);
+    let delay = |simulation: Simulation<Patient>| simulation.run().unwrap().client_delay;
+    assert_eq!(delay(patient()), exactly(2.0));
+    assert_eq!(delay(patient().delay(Delay::Uniform(0.5, 1.5))), exactly(3.0));
+    assert_eq!(delay(patient().period(0.25)), exactly(0.5));
+
+    let report = patient().traced().run().unwrap();
+    replay(vec![Patient(Phase::Idle); 2], &report.trace.unwrap()).unwrap();
+}
