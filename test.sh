@@ -29,8 +29,12 @@ unset RUSTDOCFLAGS
 # Tests and doc tests, debug and release: the optimiser is part of what is tested.
 run cargo test --locked --workspace --all-features
 run cargo test --locked --release -p exclusion --all-features --tests
-run cargo run --locked --example drop_in
-run cargo bench --locked --bench locks -- --test
+for example in drop_in own_protocol; do
+    run cargo run --locked --example "$example"
+done
+for bench in locks actors sim; do
+    run cargo bench --locked --bench "$bench" -- --test
+done
 
 # Without std: the crate by itself, and in a program where anything that linked std would clash.
 run cargo build --locked -p exclusion --no-default-features

@@ -140,7 +140,11 @@ fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
     values
 }
 
-fn median(values: impl Iterator<Item = f64>) -> f64 {
+/// The middle one, or the mean of the two in the middle.
+///
+/// # Panics
+/// If there are none.
+pub fn median(values: impl Iterator<Item = f64>) -> f64 {
     let values = sorted(values);
     let middle = values.len() / 2;
     if values.len() % 2 == 1 {

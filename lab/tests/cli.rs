@@ -89,3 +89,45 @@ fn wrong_usage_ends_with_2_and_says_what_to_do() {
         assert!(text.contains(says), "{arguments:?}: {text}");
     }
 }
+
+#[test]
+fn messages_are_counted_beside_their_formulas() {
+    let output = lab(&["messages", "--json", "--nodes", "4,7"]);
+    assert!(output.status.success(), "{output:?}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    let rows: Vec<serde_json::Value> =
+        text.lines().map(|line| serde_json::from_str(line).expect("an object a line")).collect();
+    for name in lab::catalogue::NAMES {
+        let fits = !matches!(*name, "maekawa_triangle");
+        assert_eq!(rows.iter().any(|row| row["algorithm"] == *name), fits, "{name}");
+    }
+    for row in &rows {
+        for field in ["entries", "nodes", "min", "mean", "max"] {
+            assert!(row[field].as_f64().is_some(), "{field} in {row}");
+        }
+        assert!(row["formula"].is_string() && row["load"].is_string());
+        assert_eq!(row["ok"], true, "{row}");
+        let [min, mean, max] = ["min", "mean", "max"].map(|field| row[field].as_f64().unwrap());
+        assert!(min <= mean && mean <= max, "{row}");
+    }
+    let alone = rows.iter().find(|row| row["algorithm"] == "lamport" && row["load"] == "alone");
+    assert_eq!(alone.unwrap()["mean"], 9.0);
+}
+
+#[test]
+fn messages_of_what_cannot_be_are_wrong_usage() {
+    for (arguments, reason) in [
+        (&["--algorithms", "lampost"][..], "no algorithm is called 'lampost'; there are central"),
+        (&["--nodes", "0"], "0 nodes have nobody to exclude"),
+        (&["--nodes", "1"], "1 nodes have nobody to exclude"),
+        (&["--algorithms", "maekawa_triangle", "--nodes", "7"], "take 6 or 10"),
+        (&["--algorithms", "maekawa_plane", "--nodes", "43"], "order 6"),
+        (&["--algorithms", "lamport", "--nodes", "5000"], "take at most 4096"),
+        (&["--loads", "heavy"], "invalid value 'heavy'"),
+    ] {
+        let output = lab(&[&["messages"], arguments].concat());
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert!(error.contains(reason), "{error}");
+    }
+}

@@ -1,0 +1,109 @@
+//! A protocol of one's own, under every runner: `cargo run --example own_protocol`.
+//!
+//! A library with one book. Node 0 keeps it; who wants to read asks for it, and brings it back. Everything from here to
+//! the end of `impl Protocol` is what a user has to write.
+
+use std::collections::VecDeque;
+
+use exclusion::actor::Cluster;
+use exclusion::protocol::{Exclusive, Message, NodeId, Outbox, Phase, Protocol, Refused};
+use exclusion::sim::{Delay, Simulation, Workload, replay};
+
+const LIBRARIAN: NodeId = NodeId(0);
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Note {
+    Please,
+    Book,
+    Returned,
+}
+
+impl Message for Note {
+    fn kind(&self) -> &'static str {
+        match self {
+            Self::Please => "PLEASE",
+            Self::Book => "BOOK",
+            Self::Returned => "RETURNED",
+        }
+    }
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Reader {
+    phase: Phase,
+    /// At the librarian: whether the book is there, and who waits for it.
+    on_shelf: bool,
+    queue: VecDeque<NodeId>,
+}
+
+impl Protocol for Reader {
+    type Message = Note;
+
+    fn request(&mut self, out: &mut Outbox<Note>) -> Result<(), Refused> {
+        self.phase.request()?;
+        out.send(LIBRARIAN, Note::Please);
+        Ok(())
+    }
+
+    fn release(&mut self, out: &mut Outbox<Note>) -> Result<(), Refused> {
+        self.phase.release()?;
+        out.send(LIBRARIAN, Note::Returned);
+        Ok(())
+    }
+
+    fn receive(&mut self, from: NodeId, note: Note, out: &mut Outbox<Note>) -> Result<(), Refused> {
+        match note {
+            Note::Please => self.queue.push_back(from),
+            Note::Returned if self.on_shelf => return Err(Refused("there is only one book")),
+            Note::Returned => self.on_shelf = true,
+            Note::Book if !self.phase.is_waiting() => return Err(Refused("it wants no book")),
+            Note::Book => self.phase.enter(out),
+        }
+        if self.on_shelf
+            && let Some(next) = self.queue.pop_front()
+        {
+            self.on_shelf = false;
+            out.send(next, Note::Book);
+        }
+        Ok(())
+    }
+}
+
+impl Exclusive for Reader {}
+
+fn library(readers: usize) -> Vec<Reader> {
+    let reader =
+        |node| Reader { phase: Phase::Idle, on_shelf: node == LIBRARIAN, queue: VecDeque::new() };
+    NodeId::all(readers).map(reader).collect()
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    println!("Simulated, 5 readers who always want the book, messages in any order:");
+    let report = Simulation::new(library(5))
+        .delay(Delay::Exponential(1.0))
+        .workload(Workload::Saturated { wanting: 5, entries: 1000 })
+        .seed(1)
+        .run()?;
+    println!("{report}");
+
+    println!("A small run, event by event, and replayed:");
+    let report = Simulation::new(library(2)).traced().run()?;
+    let trace = report.trace.expect("it was asked for");
+    print!("{trace}");
+    replay(library(2), &trace)?;
+
+    let cluster = Cluster::start(library(4), 0)?;
+    std::thread::scope(|scope| {
+        for mut reader in cluster.handles() {
+            scope.spawn(move || {
+                for _ in 0..1000 {
+                    *reader.lock().expect("nobody dies") += 1;
+                }
+            });
+        }
+    });
+    let read = *cluster.handle("resource", LIBRARIAN)?.lock()?;
+    println!("\nAs actors, 4 threads: read {read} times, {} messages", cluster.shutdown());
+    assert_eq!(read, 4000);
+    Ok(())
+}
