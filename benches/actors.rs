@@ -1,6 +1,6 @@
 //! Entries a second of clusters of actors, beside the floor: `cargo bench --bench actors`.
 //!
-//! The floor bounces as many messages through the same channels, with no protocol and no users. `alone`: one node
+//! The mark is half of the floor, alone, for the central coordinator and Ricart and Agrawala at 4 nodes. The floor bounces as many messages through the same channels, with no protocol and no users. `alone`: one node
 //! wants in, and the floor has one player. `all`: all nodes always want in; beside the floor of one player (entries one
 //! after the other, as exclusion demands) and of all (nobody excludes anybody). Clusters and floors take turns; the
 //! figures are medians over the rounds.

@@ -31,8 +31,8 @@ impl Message for Note {
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct Reader {
     phase: Phase,
-    /// At the librarian: whether the book is there, and who waits for it.
-    on_shelf: bool,
+    /// At the librarian: who has the book, and who waits for it.
+    lent_to: Option<NodeId>,
     queue: VecDeque<NodeId>,
 }
 
@@ -53,16 +53,20 @@ impl Protocol for Reader {
 
     fn receive(&mut self, from: NodeId, note: Note, out: &mut Outbox<Note>) -> Result<(), Refused> {
         match note {
-            Note::Please => self.queue.push_back(from),
-            Note::Returned if self.on_shelf => return Err(Refused("there is only one book")),
-            Note::Returned => self.on_shelf = true,
+            // What cannot be is an error, and changes nothing.
+            Note::Please if self.queue.contains(&from) => {
+                return Err(Refused("it is in the queue"));
+            }
+            Note::Returned if self.lent_to != Some(from) => return Err(Refused("it has no book")),
             Note::Book if !self.phase.is_waiting() => return Err(Refused("it wants no book")),
+            Note::Please => self.queue.push_back(from),
+            Note::Returned => self.lent_to = None,
             Note::Book => self.phase.enter(out),
         }
-        if self.on_shelf
+        if self.lent_to.is_none()
             && let Some(next) = self.queue.pop_front()
         {
-            self.on_shelf = false;
+            self.lent_to = Some(next);
             out.send(next, Note::Book);
         }
         Ok(())
@@ -72,9 +76,7 @@ impl Protocol for Reader {
 impl Exclusive for Reader {}
 
 fn library(readers: usize) -> Vec<Reader> {
-    let reader =
-        |node| Reader { phase: Phase::Idle, on_shelf: node == LIBRARIAN, queue: VecDeque::new() };
-    NodeId::all(readers).map(reader).collect()
+    vec![Reader { phase: Phase::Idle, lent_to: None, queue: VecDeque::new() }; readers]
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -102,7 +104,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             });
         }
     });
-    let read = *cluster.handle("resource", LIBRARIAN)?.lock()?;
+    let read = *cluster.handle(LIBRARIAN)?.lock()?;
     println!("\nAs actors, 4 threads: read {read} times, {} messages", cluster.shutdown());
     assert_eq!(read, 4000);
     Ok(())

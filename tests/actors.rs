@@ -84,7 +84,7 @@ fn a_timeout_that_races_with_the_grant_is_one_or_the_other() {
                 .collect();
             entered = users.into_iter().map(|user| user.join().unwrap()).sum();
         });
-        let mut handle = cluster.handle("resource", NodeId(1)).unwrap();
+        let mut handle = cluster.handle(NodeId(1)).unwrap();
         assert_eq!(*handle.lock().unwrap(), entered);
     });
 }
@@ -114,7 +114,7 @@ fn resources_are_not_mixed_up() {
         std::thread::scope(|scope| {
             for name in names {
                 for node in NodeId::all(3) {
-                    let mut handle = cluster.handle(name, node).unwrap();
+                    let mut handle = cluster.handle_for(name, node).unwrap();
                     scope.spawn(move || {
                         for _ in 0..100 {
                             handle.lock().unwrap().push(name);
@@ -124,7 +124,7 @@ fn resources_are_not_mixed_up() {
             }
         });
         for name in names {
-            let mut handle = cluster.handle(name, NodeId(0)).unwrap();
+            let mut handle = cluster.handle_for(name, NodeId(0)).unwrap();
             let used = handle.lock().unwrap();
             assert_eq!(used.len(), 300);
             assert!(used.iter().all(|user| *user == name));
@@ -141,7 +141,7 @@ fn one_may_hold_one_resource_and_ask_for_another() {
     let nodes = || RicartAgrawala::cluster(2).unwrap();
     let cluster =
         Cluster::builder().resource("a", nodes(), 1).resource("b", nodes(), 2).start().unwrap();
-    let [mut a, mut b] = ["a", "b"].map(|name| cluster.handle(name, NodeId(0)).unwrap());
+    let [mut a, mut b] = ["a", "b"].map(|name| cluster.handle_for(name, NodeId(0)).unwrap());
     let sum = *a.lock().unwrap() + *b.lock().unwrap();
     assert_eq!(sum, 3);
 }
@@ -235,6 +235,8 @@ enum Fault {
     RefusesAMessage,
     LetsInUnasked,
     LetsEverybodyIn,
+    LetsInOneTooMany,
+    WritesToNobody,
 }
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -252,7 +254,8 @@ impl Protocol for Faulty {
     fn request(&mut self, out: &mut Outbox<Hello>) -> Result<(), Refused> {
         match self.0 {
             Fault::PanicsAtARequest => panic!("at a request"),
-            Fault::LetsEverybodyIn => out.enter(),
+            Fault::LetsEverybodyIn | Fault::LetsInOneTooMany => out.enter(),
+            Fault::WritesToNobody => out.send(NodeId(7), Hello),
             _ => out.send(NodeId(1), Hello),
         }
         Ok(())
@@ -260,6 +263,10 @@ impl Protocol for Faulty {
 
     fn release(&mut self, _: &mut Outbox<Hello>) -> Result<(), Refused> {
         Ok(())
+    }
+
+    fn entries_at_a_time(&self) -> usize {
+        if self.0 == Fault::LetsInOneTooMany { 2 } else { 1 }
     }
 
     fn receive(&mut self, _: NodeId, _: Hello, out: &mut Outbox<Hello>) -> Result<(), Refused> {
@@ -277,6 +284,33 @@ impl Protocol for Faulty {
 impl Exclusive for Faulty {}
 
 #[test]
+fn one_too_many_of_several_is_noticed() {
+    let cluster = cluster(vec![Faulty(Fault::LetsInOneTooMany); 3]);
+    let mut handles = cluster.handles();
+    let [first, second, third] = &mut handles[..] else { panic!("three nodes") };
+    let inside = (first.lock().unwrap(), second.lock().unwrap());
+    assert_eq!(third.lock().map(|_| ()), Err(Down::NotExclusive(NodeId(2))));
+    drop(inside);
+}
+
+#[test]
+fn a_message_to_nobody_is_noticed() {
+    let cluster = cluster(vec![Faulty(Fault::WritesToNobody); 2]);
+    let down = Down::NoSuchNode { from: NodeId(0), to: NodeId(7) };
+    assert_eq!(cluster.handles()[0].lock().map(|_| ()), Err(down));
+}
+
+#[test]
+fn a_guard_that_was_forgotten_is_told_to_its_user_alone() {
+    let cluster = cluster(CarvalhoRoucairol::cluster(2).unwrap());
+    let [mut one, mut other] = pair(&cluster);
+    std::mem::forget(one.lock().unwrap());
+    assert_eq!(one.lock().map(|_| ()), Err(Down::Forgotten(NodeId(0))));
+    assert_eq!(one.try_lock().map(|_| ()), Err(Down::Forgotten(NodeId(0))));
+    assert!(other.lock_timeout(SOON).unwrap().is_none());
+}
+
+#[test]
 fn a_node_that_dies_tells_those_who_wait() {
     within_two_minutes(|| {
         let down = |fault| {
@@ -290,8 +324,7 @@ fn a_node_that_dies_tells_those_who_wait() {
         assert_eq!(down(Fault::LetsInUnasked), Down::NotAsked(NodeId(1)));
         assert_eq!(
             down(Fault::RefusesAMessage).to_string(),
-            "the cluster is down: n1 cannot take HELLO from n0: it is in a bad mood; \
-             deliver each message once, to whom it was sent"
+            "the cluster is down: n1 cannot take HELLO from n0: it is in a bad mood"
         );
     });
 }
@@ -362,6 +395,52 @@ fn timers_run_out_in_the_order_of_their_times() {
     });
 }
 
+/// Sends a message to itself and back without end, and enters when its timer runs out.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Busy(Phase);
+
+impl Protocol for Busy {
+    type Message = Hello;
+
+    fn request(&mut self, out: &mut Outbox<Hello>) -> Result<(), Refused> {
+        self.0.request()?;
+        out.set_timer(Timer(1), 1);
+        for _ in 0..10 {
+            out.send(NodeId(1), Hello);
+        }
+        Ok(())
+    }
+
+    fn release(&mut self, _: &mut Outbox<Hello>) -> Result<(), Refused> {
+        self.0.release()
+    }
+
+    fn receive(&mut self, from: NodeId, _: Hello, out: &mut Outbox<Hello>) -> Result<(), Refused> {
+        out.send(from, Hello);
+        Ok(())
+    }
+
+    fn timeout(&mut self, _: Timer, out: &mut Outbox<Hello>) -> Result<(), Refused> {
+        self.0.enter(out);
+        Ok(())
+    }
+}
+
+#[test]
+fn timers_run_out_however_busy_the_node_is() {
+    within_two_minutes(|| {
+        for shuffle in [None, Some(1)] {
+            let mut builder = Cluster::builder().resource("busy", vec![Busy(Phase::Idle); 2], 0);
+            if let Some(seed) = shuffle {
+                builder = builder.shuffled(seed);
+            }
+            let cluster = builder.start().unwrap();
+            let entered = cluster.handles()[0].lock().map(|_| ());
+            assert_eq!(entered, Ok(()));
+        }
+    });
+}
+
 #[test]
 fn clusters_that_cannot_be_do_not_start() {
     let nodes = |n| RicartAgrawala::cluster(n).unwrap();
@@ -383,8 +462,8 @@ fn clusters_that_cannot_be_do_not_start() {
 #[test]
 fn a_handle_is_had_by_one() {
     let cluster = cluster(RicartAgrawala::cluster(2).unwrap());
-    let handle = cluster.handle("resource", NodeId(0)).unwrap();
-    let error = |resource, node| cluster.handle(resource, NodeId(node)).err();
+    let handle = cluster.handle(NodeId(0)).unwrap();
+    let error = |resource, node| cluster.handle_for(resource, NodeId(node)).err();
     assert_eq!(error("resource", 0), Some(HandleError::Taken(NodeId(0))));
     assert!(matches!(error("resource", 2), Some(HandleError::UnknownNode(_))));
     assert_eq!(

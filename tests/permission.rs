@@ -3,7 +3,7 @@
 mod common;
 
 use common::happened_before::{out_of_order, requests};
-use exclusion::protocol::quorum::{QuorumError, Scheme};
+use exclusion::protocol::quorum::Scheme;
 use exclusion::protocol::{
     CarvalhoRoucairol, CentralCoordinator, Channels, ClusterError, GrantingSets, Input, Lamport,
     Maekawa, MaekawaVoting, NodeId, Outbox, Protocol, RaymondK, RicartAgrawala, SinghalDynamic,
@@ -77,6 +77,42 @@ fn singhal_asks_half_on_average_when_nodes_come_at_random() {
         .unwrap();
     let mean = report.per_entry.unwrap().mean;
     assert!((mean - (n as f64 - 1.0)).abs() < 0.5, "{mean} is not about n-1");
+}
+
+#[test]
+fn singhal_and_carvalho_ask_nearly_everybody_when_all_always_want_in() {
+    // Between two entries of a node all others enter, so all must be asked: 2(n-1), not 3(n-1)/2.
+    fn saturated<P: Protocol>(nodes: Vec<P>) -> f64 {
+        let wanting = nodes.len();
+        let workload = Workload::Saturated { wanting, entries: 100 * wanting as u64 };
+        Simulation::new(nodes).workload(workload).run().unwrap().per_entry.unwrap().mean
+    }
+    for n in [4, 8, 16] {
+        let most = 2.0 * (n as f64 - 1.0);
+        for mean in [
+            saturated(SinghalDynamic::cluster(n).unwrap()),
+            saturated(CarvalhoRoucairol::cluster(n).unwrap()),
+        ] {
+            assert!(mean > 0.95 * most && mean <= most, "{mean} of {most} at n={n}");
+        }
+    }
+}
+
+#[test]
+fn a_node_that_hears_of_no_requests_does_not_stay_older_for_ever() {
+    // Nobody asks node 0, so its clock would stand still but for the confirmations.
+    let sets = [vec![0, 2, 3, 4], vec![1, 2, 3, 4], vec![2, 3, 4], vec![3, 4, 2], vec![4, 2, 3]];
+    let sets = GrantingSets::new(sets.map(|set| set.into_iter().map(NodeId))).unwrap();
+    let long_before = (0..100).map(|at| (100.0 * f64::from(at), NodeId(1)));
+    let then = (0..40).flat_map(|_| [(20_000.0, NodeId(1)), (20_000.0, NodeId(0))]);
+    let script: Vec<_> = long_before.chain(then).collect();
+    let bypass = |seed| {
+        let simulation = Simulation::new(Maekawa::cluster(&sets)).seed(seed);
+        let simulation = simulation.delay(Delay::Exponential(1.0)).inside(Delay::Constant(0.0));
+        simulation.workload(Workload::Script(script.clone())).run().unwrap().bypass
+    };
+    let most = (0..20).map(bypass).max().unwrap();
+    assert!(most <= 4, "passed {most} times");
 }
 
 /// Three nodes, each granted by itself and the next.
@@ -168,7 +204,7 @@ fn clusters_that_cannot_be_are_refused() {
         assert_eq!(CarvalhoRoucairol::cluster(n), Err(few.clone()));
         assert_eq!(SinghalDynamic::cluster(n), Err(few.clone()));
         assert_eq!(RaymondK::cluster(n, 1), Err(few));
-        assert_eq!(Maekawa::grid(n), Err(ClusterError::Quorum(QuorumError::TooFewNodes(n))));
+        assert_eq!(Maekawa::grid(n), Err(ClusterError::TooFewNodes(n)));
     }
     let stranger = CentralCoordinator::coordinated_by(NodeId(3), 3).unwrap_err();
     assert_eq!(stranger.to_string(), "there is no n3: the nodes are n0 to n2");
@@ -222,8 +258,13 @@ fn messages_that_cannot_occur_are_named_and_change_nothing() {
     let request = exclusion::protocol::Stamp { time: 1, node: NodeId(1) };
     refuses(&nodes[0], 0, 1, maekawa::Message::Release(request));
     refuses(&nodes[0], 0, 2, maekawa::Message::Request(request));
-    refuses(&nodes[0], 0, 1, maekawa::Message::Confirm(request));
+    refuses(&nodes[0], 0, 1, maekawa::Message::Confirm(request, 1));
     refuses(&nodes[0], 0, 1, maekawa::Message::Inquire(request));
+    // The grid's corner opposite is no arbiter of node 0; node 1 has not granted node 2's request.
+    let ours = exclusion::protocol::Stamp { time: 1, node: NodeId(0) };
+    refuses(&asked(&nodes, 0), 0, 3, maekawa::Message::Inquire(ours));
+    refuses(&asked(&nodes, 1), 1, 2, maekawa::Message::Relinquish(request));
+    refuses(&asked(&nodes, 1), 1, 2, maekawa::Message::Release(request));
 }
 
 #[test]

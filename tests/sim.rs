@@ -1,8 +1,9 @@
 //! The simulator: what it measures, and that it notices what is wrong.
 
 use exclusion::protocol::{
-    CentralCoordinator, Channels, Exclusive, Lamport, Message, NodeId, Outbox, Phase, Protocol,
-    Refused, RicartAgrawala, Time, Timer,
+    CarvalhoRoucairol, CentralCoordinator, Channels, Exclusive, GrantingSets, Lamport, Maekawa,
+    Message, NodeId, Outbox, Phase, Protocol, RaymondK, Refused, RicartAgrawala, SinghalDynamic,
+    Time, Timer,
 };
 use exclusion::sim::{Delay, SimCause, Simulation, Spread, Workload, replay};
 
@@ -20,6 +21,7 @@ enum Flaw {
     LetsNobodyIn,
     LetsInUnasked,
     NeverRests,
+    WritesToNobody,
 }
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -39,6 +41,7 @@ impl Protocol for Flawed {
             Flaw::LetsEverybodyIn => out.enter(),
             Flaw::LetsNobodyIn => {}
             Flaw::LetsInUnasked | Flaw::NeverRests => out.send(self.peer, Hello),
+            Flaw::WritesToNobody => out.send(NodeId(7), Hello),
         }
         Ok(())
     }
@@ -95,6 +98,12 @@ fn an_entry_that_nobody_asked_for_is_noticed() {
 }
 
 #[test]
+fn a_message_to_nobody_is_noticed() {
+    let error = flawed(Flaw::WritesToNobody).run().unwrap_err();
+    assert_eq!(error.cause, SimCause::NoSuchNode { from: NodeId(0), to: NodeId(7) });
+}
+
+#[test]
 fn a_run_without_end_ends_at_the_limit() {
     let error = flawed(Flaw::NeverRests).most_events(1000).run().unwrap_err();
     assert_eq!(error.cause, SimCause::TooManyEvents(1000));
@@ -138,6 +147,37 @@ fn delays_are_those_of_the_papers() {
         Simulation::new(lamport()).workload(saturated()).run().unwrap().sync_delay,
         exactly(1.0)
     );
+    let carvalho = CarvalhoRoucairol::cluster(4).unwrap();
+    let report = Simulation::new(carvalho).workload(saturated()).run().unwrap();
+    assert_eq!(report.sync_delay.unwrap().max, 1.0, "or 0, for who enters again");
+    let singhal = SinghalDynamic::cluster(4).unwrap();
+    let report = Simulation::new(singhal).workload(saturated()).run().unwrap();
+    assert_eq!(report.sync_delay.unwrap().max, 1.0, "or 0, for who enters again");
+    // The release to an arbiter, and its confirmation to the next; one of them may be the arbiter itself.
+    let plane = Maekawa::cluster(&GrantingSets::projective_plane(3).unwrap());
+    let all = Workload::Saturated { wanting: 13, entries: 200 };
+    let delay = Simulation::new(plane).workload(all).run().unwrap().sync_delay.unwrap();
+    assert!(delay.min >= 1.0 && delay.max <= 2.0, "{delay}");
+}
+
+#[test]
+fn each_place_that_falls_free_has_its_own_delay() {
+    // Two leave together, two enter a message later: each waited for one of them.
+    let report = Simulation::new(RaymondK::cluster(5, 2).unwrap())
+        .workload(Workload::Script(NodeId::all(5).map(|node| (0.0, node)).collect()))
+        .run()
+        .unwrap();
+    assert_eq!(report.most_inside, 2);
+    assert_eq!(report.sync_delay, exactly(1.0));
+}
+
+#[test]
+fn who_comes_again_too_early_waits_from_then_on() {
+    // Alone it takes 2 to enter, and 1 inside; the second time it came at 0.5 and enters at 5.
+    let script = vec![(0.0, NodeId(0)), (0.5, NodeId(0))];
+    let ricart = Simulation::new(RicartAgrawala::cluster(2).unwrap());
+    let delay = ricart.workload(Workload::Script(script)).run().unwrap().client_delay.unwrap();
+    assert_eq!((delay.min, delay.max), (2.0, 4.5));
 }
 
 #[test]
@@ -202,6 +242,7 @@ fn settings_that_make_no_sense_are_refused() {
     for workload in [
         Workload::Alone { node: NodeId(3), entries: 1 },
         Workload::Poisson { rate: 0.0, entries: 1 },
+        Workload::Poisson { rate: 1e-300, entries: 1 },
         Workload::Saturated { wanting: 0, entries: 1 },
         Workload::Saturated { wanting: 4, entries: 1 },
         Workload::Script(vec![(-1.0, NodeId(0))]),
@@ -242,6 +283,9 @@ impl Protocol for Patient {
 #[test]
 fn timers_count_in_the_longest_that_a_message_takes() {
     let patient = || Simulation::new(vec![Patient(Phase::Idle); 2]);
+    // A tick more, so that a message that is sent just in time comes before.
+    let tick = Time(1).as_units();
+    let exactly = |units: f64| exactly(units + tick);
     let delay = |simulation: Simulation<Patient>| simulation.run().unwrap().client_delay;
     assert_eq!(delay(patient()), exactly(2.0));
     assert_eq!(delay(patient().delay(Delay::Uniform(0.5, 1.5))), exactly(3.0));

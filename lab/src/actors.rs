@@ -1,6 +1,7 @@
 //! How fast clusters of actors let their users in, beside the floor: as many messages through the same channels, with
 //! no protocol and no users.
 
+use std::sync::Barrier;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
@@ -19,17 +20,21 @@ where
     let each = entries.div_ceil(wanting as u64);
     let cluster = Cluster::start(nodes, 0_u64).expect("the cluster starts");
     let handles = cluster.handles().into_iter().rev().take(wanting);
-    let start = Instant::now();
-    std::thread::scope(|scope| {
+    let start = Barrier::new(wanting + 1);
+    let begun = std::thread::scope(|scope| {
         for mut handle in handles {
+            let start = &start;
             scope.spawn(move || {
+                start.wait();
                 for _ in 0..each {
                     drop(handle.lock().expect("nobody dies"));
                 }
             });
         }
+        start.wait();
+        Instant::now()
     });
-    let took = start.elapsed();
+    let took = begun.elapsed();
     Timing { entries: each * wanting as u64, took, messages: cluster.shutdown().total() }
 }
 
@@ -78,11 +83,12 @@ pub fn time_of_bouncing(threads: usize, wanting: usize, entries: u64, per_entry:
     let each = entries.div_ceil(wanting as u64);
     let (inboxes, receivers): (Vec<_>, Vec<_>) = (0..threads).map(|_| channel()).unzip();
     let playing = AtomicUsize::new(wanting);
-    let start = Instant::now();
-    std::thread::scope(|scope| {
+    let start = Barrier::new(threads + 1);
+    let begun = std::thread::scope(|scope| {
         for (me, inbox) in receivers.into_iter().enumerate() {
-            let (inboxes, playing) = (inboxes.clone(), &playing);
+            let (inboxes, playing, start) = (inboxes.clone(), &playing, &start);
             scope.spawn(move || {
+                start.wait();
                 let plays = me >= threads - wanting;
                 let mut games = if plays { each } else { 0 };
                 let mut missing = if plays { serve(me, &inboxes, per_entry) } else { 0 };
@@ -104,9 +110,11 @@ pub fn time_of_bouncing(threads: usize, wanting: usize, entries: u64, per_entry:
                 }
             });
         }
+        start.wait();
+        Instant::now()
     });
     let entries = each * wanting as u64;
-    Timing { entries, took: start.elapsed(), messages: entries * per_entry as u64 }
+    Timing { entries, took: begun.elapsed(), messages: entries * per_entry as u64 }
 }
 
 /// Throws the balls of one entry. Returns how many will come back.

@@ -84,21 +84,6 @@ fn maekawa(sets: Result<GrantingSets, QuorumError>) -> Result<Vec<Maekawa>, Clus
     Ok(Maekawa::cluster(&sets?))
 }
 
-/// The projective plane with so many nodes.
-fn plane(nodes: usize) -> Result<GrantingSets, ClusterError> {
-    let order = nodes.saturating_sub(1).isqrt();
-    let sets = GrantingSets::projective_plane(order)?;
-    if sets.nodes() == nodes {
-        Ok(sets)
-    } else {
-        Err(ClusterError::WrongSize {
-            what: "nearest projective plane",
-            is_for: sets.nodes(),
-            nodes,
-        })
-    }
-}
-
 /// Weights 1, 2, 3, ...
 fn weighted(nodes: usize) -> Result<GrantingSets, QuorumError> {
     GrantingSets::weighted_majority(&(1..=nodes as u64).collect::<Vec<_>>())
@@ -112,7 +97,7 @@ algorithms! {
     "singhal_dynamic" => SinghalDynamic::cluster;
     "maekawa" => |n| maekawa(GrantingSets::grid(n));
     "maekawa_triangle" => |n| maekawa(GrantingSets::triangle(n, Scheme::Alternating));
-    "maekawa_plane" => |n| plane(n).map(|sets| Maekawa::cluster(&sets));
+    "maekawa_plane" => |n| maekawa(GrantingSets::projective_plane_of(n));
     "majority" => |n| maekawa(GrantingSets::majority(n));
     "weighted_majority" => |n| maekawa(weighted(n));
     "maekawa_voting" => |n| Ok(MaekawaVoting::cluster(&GrantingSets::grid(n)?));

@@ -1,5 +1,7 @@
 //! The nodes of a cluster, and the threads that run them.
 
+use std::fmt;
+use std::sync::atomic::AtomicUsize;
 use std::sync::{PoisonError, RwLock};
 use std::time::Duration;
 
@@ -32,7 +34,9 @@ pub(super) struct Shared<P: Protocol, T> {
 pub(super) struct Resource<P: Protocol, T> {
     name: String,
     pub(super) posts: Vec<Post<P>>,
-    /// Never contended: the protocol decides who gets it. That it is not is checked at each entry.
+    /// How many users are inside, as they say themselves: the protocol must not let in too many.
+    pub(super) inside: AtomicUsize,
+    /// Never contended: the protocol decides who gets it.
     pub(super) data: RwLock<T>,
 }
 
@@ -54,7 +58,7 @@ impl<P: Protocol, T> Shared<P, T> {
     ) -> Result<(), Down> {
         let post = self.post(resource, me);
         let wires = self.wires(resource, me);
-        if self.watched(me, || post.state().step(input, &wires))? {
+        if self.watched(me, || post.state()?.step(input, &wires))? {
             post.tell_user();
         }
         Ok(())
@@ -76,8 +80,7 @@ impl<P: Protocol, T> Shared<P, T> {
     pub(super) fn bring_down(&self, why: &Down) {
         self.down.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(|| why.clone());
         for post in self.resources.iter().flat_map(|resource| &resource.posts) {
-            drop(post.state());
-            post.tell_user();
+            post.tell_user_of_elsewhere();
         }
         for inbox in &self.inboxes {
             let _ = inbox.send(Mail::Stop);
@@ -98,15 +101,12 @@ where
     P: Protocol<Message: Send> + Send + 'static,
     T: Send + Sync + 'static,
 {
-    /// The name of the resource, where there is only one and it was given none.
-    pub const RESOURCE: &'static str = "resource";
-
     /// Starts a cluster that guards one thing.
     ///
     /// # Errors
     /// Fewer than two nodes, or no threads for them.
     pub fn start(nodes: Vec<P>, data: T) -> Result<Self, StartError> {
-        Self::builder().resource(Self::RESOURCE, nodes, data).start()
+        Self::builder().resource("resource", nodes, data).start()
     }
 
     /// A cluster with several resources, or with other settings.
@@ -119,11 +119,11 @@ where
     ///     .resource("printer", CentralCoordinator::coordinated_by(NodeId(0), 3)?, "a page")
     ///     .resource("scanner", CentralCoordinator::coordinated_by(NodeId(1), 3)?, "a photo")
     ///     .start()?;
-    /// let mut printer = cluster.handle("printer", NodeId(2))?;
-    /// let mut scanner = cluster.handle("scanner", NodeId(2))?;
+    /// let mut printer = cluster.handle_for("printer", NodeId(2))?;
+    /// let mut scanner = cluster.handle_for("scanner", NodeId(2))?;
     /// assert_eq!((*printer.lock()?, *scanner.lock()?), ("a page", "a photo"));
     ///
-    /// let error = cluster.handle("plotter", NodeId(2)).err().unwrap();
+    /// let error = cluster.handle_for("plotter", NodeId(2)).unwrap_err();
     /// assert_eq!(error.to_string(), "no resource is called 'plotter'; there are: printer, scanner");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -137,17 +137,24 @@ where
         nodes.filter_map(|node| self.take(0, node).ok()).collect()
     }
 
+    /// The handle of a node, for the first resource.
+    ///
+    /// # Errors
+    /// If there is no such node, or the handle is taken.
+    pub fn handle(&self, node: NodeId) -> Result<Handle<P, T>, HandleError> {
+        self.take(0, node)
+    }
+
     /// The handle of a node, for a resource.
     ///
     /// # Errors
     /// If there is no such resource or node, or the handle is taken.
-    pub fn handle(&self, resource: &str, node: NodeId) -> Result<Handle<P, T>, HandleError> {
-        let resource = self.find(resource)?;
-        ClusterError::check_node(node, self.nodes()).map_err(HandleError::UnknownNode)?;
-        self.take(resource, node)
+    pub fn handle_for(&self, resource: &str, node: NodeId) -> Result<Handle<P, T>, HandleError> {
+        self.take(self.find(resource)?, node)
     }
 
     fn take(&self, resource: usize, node: NodeId) -> Result<Handle<P, T>, HandleError> {
+        ClusterError::check_node(node, self.nodes()).map_err(HandleError::UnknownNode)?;
         if self.shared.post(resource, node).set_taken(true) {
             return Err(HandleError::Taken(node));
         }
@@ -176,7 +183,8 @@ where
         Ok(self.sent_for(self.find(resource)?))
     }
 
-    /// Stops one node, as if its machine were switched off. Nobody is let in after that.
+    /// Stops a node, as if its machine were switched off. These algorithms cannot go on without it, so the others stop
+    /// too, and nobody is let in after that.
     ///
     /// # Errors
     /// If there is no such node.
@@ -220,6 +228,16 @@ impl<P: Protocol, T> Cluster<P, T> {
     }
 }
 
+impl<P: Protocol, T> fmt::Debug for Cluster<P, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let resources: Vec<_> = self.shared.resources.iter().map(|it| &it.name).collect();
+        f.debug_struct("Cluster")
+            .field("nodes", &self.shared.inboxes.len())
+            .field("resources", &resources)
+            .finish_non_exhaustive()
+    }
+}
+
 impl<P: Protocol, T> Drop for Cluster<P, T> {
     fn drop(&mut self) {
         self.stop();
@@ -227,6 +245,7 @@ impl<P: Protocol, T> Drop for Cluster<P, T> {
 }
 
 /// A cluster to be started.
+#[derive(Debug)]
 #[must_use = "call `start`"]
 pub struct Builder<P: Protocol, T> {
     resources: Vec<(String, Vec<P>, T)>,
@@ -286,6 +305,7 @@ where
         let resources = self.resources.into_iter().map(|(name, nodes, data)| Resource {
             name,
             posts: NodeId::all(first).zip(nodes).map(|(me, node)| Post::new(me, node)).collect(),
+            inside: AtomicUsize::new(0),
             data: RwLock::new(data),
         });
         let shared = Arc::new(Shared {

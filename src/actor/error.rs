@@ -93,8 +93,17 @@ pub enum Down {
     Unexpected(Unexpected),
     /// A node let its user in who had not asked.
     NotAsked(NodeId),
-    /// More were inside than may be.
+    /// More were inside than may be when this node's user was let in.
     NotExclusive(NodeId),
+    /// This node's user is inside for ever, for its guard was forgotten instead of dropped.
+    Forgotten(NodeId),
+    /// A node sent a message to one that does not exist.
+    NoSuchNode {
+        /// Who sent it.
+        from: NodeId,
+        /// To whom.
+        to: NodeId,
+    },
     /// This node panicked.
     Panicked(NodeId),
 }
@@ -110,6 +119,15 @@ impl fmt::Display for Down {
             }
             Self::NotExclusive(node) => {
                 write!(f, "the cluster is down: {node} was let in while others were inside")
+            }
+            Self::Forgotten(node) => {
+                write!(f, "{node} is still inside: its guard was forgotten, drop it instead")
+            }
+            Self::NoSuchNode { from, to } => {
+                write!(
+                    f,
+                    "the cluster is down: {from} sent a message to {to}, which does not exist"
+                )
             }
             Self::Panicked(node) => write!(f, "the cluster is down: {node} panicked"),
         }

@@ -1,6 +1,8 @@
 //! What a node's user holds: a handle, and while it is inside a guard.
 
+use std::fmt;
 use std::ops::{Deref, DerefMut};
+use std::sync::atomic::Ordering;
 use std::sync::{RwLockReadGuard, RwLockWriteGuard, TryLockError, TryLockResult};
 use std::time::{Duration, Instant};
 
@@ -63,10 +65,11 @@ impl<P: Protocol, T> Handle<P, T> {
     /// If the cluster is down.
     pub fn try_lock(&mut self) -> Result<Option<Guard<'_, P, T>>, Down> {
         self.shared.check()?;
+        self.check_outside()?;
         let post = self.shared.post(self.resource, self.node);
         let wires = self.shared.wires(self.resource, self.node);
         let entered = self.shared.watched(self.node, || {
-            let mut state = post.state();
+            let mut state = post.state()?;
             // Who has given up still waits for its turn.
             if state.user == User::Idle { state.try_enter(&wires) } else { Ok(false) }
         })?;
@@ -76,8 +79,9 @@ impl<P: Protocol, T> Handle<P, T> {
     /// Asks and waits. Says whether the node lets us in before the time is up.
     fn ask(&self, deadline: Option<Instant>) -> Result<bool, Down> {
         self.shared.check()?;
+        self.check_outside()?;
         let let_in = self.shared.watched(self.node, || {
-            let mut state = self.shared.post(self.resource, self.node).state();
+            let mut state = self.shared.post(self.resource, self.node).state()?;
             if state.user == User::GaveUp {
                 state.user = User::Waiting;
                 return Ok(false);
@@ -89,30 +93,41 @@ impl<P: Protocol, T> Handle<P, T> {
 
     fn wait(&self, deadline: Option<Instant>) -> Result<bool, Down> {
         let post = self.shared.post(self.resource, self.node);
-        let mut state = post.state();
+        let mut state = post.state()?;
+        let mut time_is_up = false;
         loop {
+            self.shared.check()?;
+            // Under one lock: either the entry or the end of the time comes first.
             if state.user == User::Inside {
                 return Ok(true);
             }
-            self.shared.check()?;
-            let time_is_up;
-            (state, time_is_up) = post.wait(state, deadline);
-            // Under the same lock as the entry: one of the two comes first.
-            if time_is_up && state.user == User::Waiting {
+            if time_is_up {
                 state.user = User::GaveUp;
                 return Ok(false);
             }
+            (state, time_is_up) = post.wait(state, deadline)?;
         }
     }
 
-    /// The node has let us in: so the data must be free.
+    /// Who is inside has borrowed the handle; unless the guard was forgotten.
+    fn check_outside(&self) -> Result<(), Down> {
+        match self.shared.post(self.resource, self.node).state()?.user {
+            User::Inside => Err(Down::Forgotten(self.node)),
+            User::Idle | User::GaveUp | User::Waiting => Ok(()),
+        }
+    }
+
+    /// The node has let us in: so there must be room, and the data free.
     fn enter(&mut self) -> Result<Guard<'_, P, T>, Down> {
         let handle: &Self = self;
-        let data = &handle.shared.resources[handle.resource].data;
-        let access = if handle.shared.post(handle.resource, handle.node).exclusive {
-            if_free(data.try_write()).map(Access::Exclusive)
-        } else {
-            if_free(data.try_read()).map(Access::Shared)
+        let resource = &handle.shared.resources[handle.resource];
+        let most = handle.shared.post(handle.resource, handle.node).entries_at_a_time;
+        // Relaxed: who was let in after another has left knows of it through the messages.
+        let room = resource.inside.fetch_add(1, Ordering::Relaxed) < most;
+        let access = match most {
+            _ if !room => None,
+            1 => if_free(resource.data.try_write()).map(Access::Exclusive),
+            _ => if_free(resource.data.try_read()).map(Access::Shared),
         };
         match access {
             Some(access) => Ok(Guard { access: Some(access), handle }),
@@ -125,6 +140,7 @@ impl<P: Protocol, T> Handle<P, T> {
     }
 
     fn leave(&self) {
+        self.shared.resources[self.resource].inside.fetch_sub(1, Ordering::Relaxed);
         if self.shared.check().is_ok() {
             // If the node refuses, everybody is told; whoever leaves has nothing to do with it any more.
             let _ = self.shared.step(self.resource, self.node, Input::Release);
@@ -138,6 +154,12 @@ fn if_free<G>(attempt: TryLockResult<G>) -> Option<G> {
         Ok(access) => Some(access),
         Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
         Err(TryLockError::WouldBlock) => None,
+    }
+}
+
+impl<P: Protocol, T> fmt::Debug for Handle<P, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Handle").field("node", &self.node).finish_non_exhaustive()
     }
 }
 
@@ -171,6 +193,15 @@ impl<P: Protocol, T> Deref for Guard<'_, P, T> {
             Access::Exclusive(data) => data,
             Access::Shared(data) => data,
         }
+    }
+}
+
+impl<P: Protocol, T: fmt::Debug> fmt::Debug for Guard<'_, P, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Guard")
+            .field("node", &self.handle.node)
+            .field("data", &**self)
+            .finish_non_exhaustive()
     }
 }
 

@@ -15,7 +15,7 @@
 //!         scope.spawn(move || *handle.lock().unwrap() += 1);
 //!     }
 //! });
-//! let mut handle = cluster.handle("resource", NodeId(2))?;
+//! let mut handle = cluster.handle(NodeId(2))?;
 //! assert_eq!(*handle.lock()?, 3);
 //! assert_eq!(cluster.shutdown().of("REQUEST"), 4 * 2);
 //! # Ok::<(), Box<dyn std::error::Error>>(())

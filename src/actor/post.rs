@@ -1,5 +1,6 @@
 //! A node at its post: its state, its user, and how both are woken.
 
+use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
 use super::error::Down;
@@ -36,11 +37,12 @@ pub(super) enum User {
 
 /// One node of one resource.
 pub(super) struct Post<P: Protocol> {
+    me: NodeId,
     state: Mutex<State<P>>,
     /// The user is let in, or the cluster is down.
     news: Condvar,
-    /// Whether it lets in one at a time.
-    pub(super) exclusive: bool,
+    /// How many it lets in at a time.
+    pub(super) entries_at_a_time: usize,
 }
 
 pub(super) struct State<P: Protocol> {
@@ -53,7 +55,7 @@ pub(super) struct State<P: Protocol> {
 
 impl<P: Protocol> Post<P> {
     pub(super) fn new(me: NodeId, node: P) -> Self {
-        let exclusive = node.entries_at_a_time() == 1;
+        let entries_at_a_time = node.entries_at_a_time();
         let state = State {
             node,
             user: User::Idle,
@@ -61,26 +63,36 @@ impl<P: Protocol> Post<P> {
             sent: Traffic::default(),
             taken: false,
         };
-        Self { state: Mutex::new(state), news: Condvar::new(), exclusive }
+        Self { me, state: Mutex::new(state), news: Condvar::new(), entries_at_a_time }
     }
 
-    /// Whoever panicked has brought the cluster down; what it leaves behind is looked at by nobody who minds.
-    pub(super) fn state(&self) -> MutexGuard<'_, State<P>> {
-        self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    /// The state, unless the node panicked in the middle of changing it.
+    pub(super) fn state(&self) -> Result<MutexGuard<'_, State<P>>, Down> {
+        self.state.lock().map_err(|_| Down::Panicked(self.me))
+    }
+
+    /// The state, whatever it is like: for all but the node itself.
+    fn state_at_any_rate(&self) -> MutexGuard<'_, State<P>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes the handle, or gives it back. Says whether it was taken before.
     pub(super) fn set_taken(&self, taken: bool) -> bool {
-        std::mem::replace(&mut self.state().taken, taken)
+        std::mem::replace(&mut self.state_at_any_rate().taken, taken)
     }
 
     pub(super) fn sent(&self) -> Traffic {
-        self.state().sent.clone()
+        self.state_at_any_rate().sent.clone()
     }
 
-    /// Wakes the user to look for news. To be called unlocked after what is new was written under the lock, or with
-    /// `state` taken in between: or the user may have looked just before, and sleep just after.
+    /// Wakes the user, to see that it has been let in.
     pub(super) fn tell_user(&self) {
+        self.news.notify_all();
+    }
+
+    /// Wakes the user, to see something that is not in the state: whoever has looked before sleeps by now.
+    pub(super) fn tell_user_of_elsewhere(&self) {
+        drop(self.state_at_any_rate());
         self.news.notify_all();
     }
 
@@ -89,14 +101,14 @@ impl<P: Protocol> Post<P> {
         &self,
         state: MutexGuard<'a, State<P>>,
         deadline: Option<Instant>,
-    ) -> (MutexGuard<'a, State<P>>, bool) {
+    ) -> Result<(MutexGuard<'a, State<P>>, bool), Down> {
+        let panicked = Down::Panicked(self.me);
         let Some(deadline) = deadline else {
-            return (self.news.wait(state).unwrap_or_else(|poisoned| poisoned.into_inner()), false);
+            return self.news.wait(state).map(|state| (state, false)).map_err(|_| panicked);
         };
         let left = deadline.saturating_duration_since(Instant::now());
-        let (state, _) =
-            self.news.wait_timeout(state, left).unwrap_or_else(|poisoned| poisoned.into_inner());
-        (state, Instant::now() >= deadline)
+        let (state, _) = self.news.wait_timeout(state, left).map_err(|_| panicked)?;
+        Ok((state, Instant::now() >= deadline))
     }
 }
 
@@ -116,13 +128,14 @@ impl<P: Protocol> State<P> {
         input: Input<P::Message>,
         wires: &Wires<'_, P::Message>,
     ) -> Result<bool, Down> {
-        match input {
-            Input::Request => self.user = User::Waiting,
-            Input::Release => self.user = User::Idle,
-            Input::Receive { .. } | Input::Timeout(_) => {}
-        }
+        let user = match input {
+            Input::Request => User::Waiting,
+            Input::Release => User::Idle,
+            Input::Receive { .. } | Input::Timeout(_) => self.user,
+        };
         step(&mut self.node, input, &mut self.out).map_err(Down::Unexpected)?;
-        self.send(wires);
+        self.user = user;
+        self.send(wires)?;
         if !self.out.take_entry() {
             return Ok(false);
         }
@@ -141,7 +154,7 @@ impl<P: Protocol> State<P> {
         let before = self.node.clone();
         step(&mut self.node, Input::Request, &mut self.out).map_err(Down::Unexpected)?;
         if self.out.take_entry() {
-            self.send(wires);
+            self.send(wires)?;
             self.user = User::Inside;
             Ok(true)
         } else {
@@ -151,16 +164,22 @@ impl<P: Protocol> State<P> {
         }
     }
 
-    fn send(&mut self, wires: &Wires<'_, P::Message>) {
+    fn send(&mut self, wires: &Wires<'_, P::Message>) -> Result<(), Down> {
         let &Wires { me, resource, inboxes, period } = wires;
         for (to, message) in self.out.sent() {
+            let Some(inbox) = inboxes.get(to.index()) else {
+                return Err(Down::NoSuchNode { from: me, to });
+            };
             self.sent.count(message.kind());
             // Fails if the receiver is gone; then the cluster is down and everybody is told.
-            let _ = inboxes[to.index()].send(Mail::Message { resource, from: me, message });
+            let _ = inbox.send(Mail::Message { resource, from: me, message });
         }
         for (timer, periods) in self.out.timers() {
-            let due = Instant::now() + period * periods;
-            let _ = inboxes[me.index()].send(Mail::Timer { resource, timer, due });
+            // A time that is never reached is never waited for.
+            if let Some(due) = Instant::now().checked_add(period.saturating_mul(periods)) {
+                let _ = inboxes[me.index()].send(Mail::Timer { resource, timer, due });
+            }
         }
+        Ok(())
     }
 }

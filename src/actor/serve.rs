@@ -20,7 +20,10 @@ pub(super) fn serve<P: Protocol, T>(
     let mut inbox = Inbox::new(inbox, shared.shuffle.map(|seed| seed ^ u64::from(me.0)));
     loop {
         let due = timers.peek().map(|Reverse((due, ..)): &Reverse<(Instant, _, Timer)>| *due);
-        let (resource, input) = match inbox.next(due) {
+        // What is due comes before what is in the inbox, or a busy node would never look at its watch.
+        let mail =
+            if due.is_some_and(|due| due <= Instant::now()) { None } else { inbox.next(due) };
+        let (resource, input) = match mail {
             Some(Mail::Message { resource, from, message }) => {
                 (resource, Input::Receive { from, message })
             }
@@ -53,7 +56,7 @@ impl<'a, M> Inbox<'a, M> {
         Self { inbox, shuffle: shuffle.map(Random::new), pile: Vec::new() }
     }
 
-    /// The next mail; none if the time is up first, or nobody is left to write.
+    /// The next mail; none if the time is up first.
     fn next(&mut self, due: Option<Instant>) -> Option<Mail<M>> {
         let Some(random) = &mut self.shuffle else { return receive(self.inbox, due) };
         if self.pile.is_empty() {

@@ -4,6 +4,7 @@ use std::error::Error;
 use std::fmt;
 
 use super::NodeId;
+use super::quorum::QuorumError;
 
 /// Why a protocol does not take an input. [`step`](super::step) makes an [`Unexpected`] of it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -23,10 +24,7 @@ pub struct Unexpected {
 impl fmt::Display for Unexpected {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { node, input, why } = self;
-        write!(
-            f,
-            "{node} cannot take {input}: {why}; deliver each message once, to whom it was sent"
-        )
+        write!(f, "{node} cannot take {input}: {why}")
     }
 }
 
@@ -63,7 +61,7 @@ pub enum ClusterError {
     /// Edges that are no tree.
     NotATree(&'static str),
     /// Granting sets that cannot be.
-    Quorum(super::quorum::QuorumError),
+    Quorum(QuorumError),
 }
 
 impl ClusterError {
@@ -109,8 +107,11 @@ impl fmt::Display for ClusterError {
 
 impl Error for ClusterError {}
 
-impl From<super::quorum::QuorumError> for ClusterError {
-    fn from(quorum: super::quorum::QuorumError) -> Self {
-        Self::Quorum(quorum)
+impl From<QuorumError> for ClusterError {
+    fn from(quorum: QuorumError) -> Self {
+        match quorum {
+            QuorumError::TooFewNodes(nodes) => Self::TooFewNodes(nodes),
+            other => Self::Quorum(other),
+        }
     }
 }

@@ -14,7 +14,7 @@
 //! | [`SinghalDynamic`] 1989 | 0 to 2(n-1), n-1 on average when nodes come at random | as above | any |
 //! | [`Maekawa`] 1985, remedied | 3(K-1) alone, at most 6(K-1) | by (time, node), nearly | any |
 //! | [`MaekawaVoting`] | 3(K-1), if it ends at all: **it deadlocks** | none | any |
-//! | [`RaymondK`] 1989 | 2n-k-1 to 2(n-1), k inside at a time | by (time, node) | any |
+//! | [`RaymondK`] 1989 | 2n-k-1 to 2(n-1), k inside at a time | by (time, node), as far as k allows | any |
 //!
 //! `n` nodes, granting sets of `K` ([`quorum`]). What a node sends to itself is no message.
 //!
@@ -42,7 +42,6 @@
 mod clock;
 mod cost;
 mod error;
-mod field;
 mod node;
 mod outbox;
 mod permission;
@@ -74,7 +73,7 @@ pub use trace::{Event, Happening, ParseTraceError, Time, Trace};
 
 /// What a message must be.
 pub trait Message: Clone + Eq + Hash + Debug {
-    /// Its kind, by which messages are counted: `REQUEST`, `GRANT`.
+    /// Its kind, by which messages are counted, in one word: `REQUEST`, `GRANT`.
     fn kind(&self) -> &'static str;
 }
 

@@ -82,6 +82,10 @@ impl NodeSet {
     }
 
     /// Puts a node in. Says whether it is new.
+    ///
+    /// # Panics
+    /// If the node is far beyond the cluster; as do [`remove`](Self::remove) and [`contains`](Self::contains). Nobody but
+    /// the nodes of the cluster belongs into the set.
     #[inline]
     pub fn insert(&mut self, node: NodeId) -> bool {
         let word = &mut self.words[node.index() / 64];

@@ -31,6 +31,11 @@ impl Time {
         Self((units * Self::TICKS as f64).round() as u64)
     }
 
+    /// So many ticks later, or the end of time.
+    pub fn after(self, ticks: u64) -> Self {
+        Self(self.0.saturating_add(ticks))
+    }
+
     /// In units of T.
     pub fn as_units(self) -> f64 {
         self.0 as f64 / Self::TICKS as f64
@@ -172,9 +177,14 @@ impl FromStr for Trace {
 }
 
 fn parse_event(line: &str) -> Option<Event> {
-    let (head, text) = line.split_once(": ").unwrap_or((line, ""));
+    // Only what is sent has a text.
+    let (head, text) =
+        line.split_once(": ").map_or((line, None), |(head, text)| (head, Some(text)));
     let words: Vec<&str> = head.split(' ').collect();
     let [time, node, ref happening @ ..] = words[..] else { return None };
+    if text.is_some() != (happening.first() == Some(&"sends")) {
+        return None;
+    }
     let happening = match *happening {
         ["requests"] => Happening::Requests,
         ["leaves"] => Happening::Leaves,
@@ -188,7 +198,7 @@ fn parse_event(line: &str) -> Option<Event> {
             periods: periods.parse().ok()?,
         },
         ["sends", message, "to", to] => {
-            let (kind, text) = text.split_once(' ')?;
+            let (kind, text) = text?.split_once(' ')?;
             Happening::Sends {
                 to: parse_node(to)?,
                 message: message.parse().ok()?,
@@ -244,6 +254,7 @@ mod tests {
             "1.000000 1 enters",
             "1.000000 n1 receives x from n0",
             "1.000000 n1 sends 1 to n0",
+            "1.000000 n1 enters: junk",
             "99999999999999999999.000000 n1 enters",
         ] {
             let error = format!("# a comment\n\n{wrong}").parse::<Trace>().unwrap_err();

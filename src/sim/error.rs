@@ -29,6 +29,13 @@ pub enum SimCause {
     Stalled(Vec<NodeId>),
     /// A node refused an input.
     Unexpected(Unexpected),
+    /// A node sent a message to one that does not exist.
+    NoSuchNode {
+        /// Who sent it.
+        from: NodeId,
+        /// To whom.
+        to: NodeId,
+    },
     /// The check after each step found this.
     Check(String),
     /// It takes too many events.
@@ -49,6 +56,9 @@ impl fmt::Display for SimError {
                 write!(f, "{waiting:?} wait, and nothing is on the way: a deadlock")
             }
             SimCause::Unexpected(unexpected) => unexpected.fmt(f),
+            SimCause::NoSuchNode { from, to } => {
+                write!(f, "{from} sent a message to {to}, which does not exist")
+            }
             SimCause::TooManyEvents(events) => {
                 write!(f, "not done after {events} events: raise the limit, or look for a loop")
             }

@@ -30,7 +30,7 @@ mod world;
 
 pub use error::{SimCause, SimError};
 pub use network::Delay;
-pub use replay::{ReplayError, replay};
+pub use replay::{ReplayCause, ReplayError, replay};
 pub use report::{Report, Spread};
 pub use workload::Workload;
 pub use world::View;

@@ -79,7 +79,7 @@ impl Network {
         to: NodeId,
         random: &mut Random,
     ) -> Time {
-        let arrival = Time(now.0 + self.delay.draw(random));
+        let arrival = now.after(self.delay.draw(random));
         let Some(arrivals) = &mut self.arrivals else { return arrival };
         let last = arrivals.entry((from, to)).or_default();
         *last = arrival.max(*last);

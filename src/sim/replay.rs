@@ -5,16 +5,25 @@ use std::error::Error;
 use std::fmt;
 
 use crate::protocol::{
-    Event, Happening, Input, Message, NodeId, Outbox, Protocol, Trace, Unexpected, step,
+    Event, Happening, Input, Message, NodeId, Outbox, Protocol, Timer, Trace, Unexpected, step,
 };
 
 /// Where a replay departs from its trace.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum ReplayError {
-    /// The trace names a node that the cluster does not have.
+pub struct ReplayError {
+    /// At which event, from 1.
+    pub event: usize,
+    /// How.
+    pub cause: ReplayCause,
+}
+
+/// How a replay can depart from its trace.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum ReplayCause {
+    /// The trace names a node that the cluster does not have, or a node sends to one.
     UnknownNode(NodeId),
-    /// A message that was not sent, or has been received already, or goes elsewhere.
-    NotSent(String),
+    /// A message that was not sent, or has been received already, or goes elsewhere; or a timer that was not set.
+    NotOnTheWay(String),
     /// A node refuses what the trace gives it.
     Unexpected(Unexpected),
     /// The trace says one thing, the nodes do another.
@@ -28,20 +37,20 @@ pub enum ReplayError {
 
 impl fmt::Display for ReplayError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::UnknownNode(node) => {
-                write!(f, "the cluster has no {node}: replay the trace's own")
+        write!(f, "at event {}: ", self.event)?;
+        match &self.cause {
+            ReplayCause::UnknownNode(node) => {
+                write!(f, "there is no {node}: replay a trace with the cluster it is of")
             }
-            Self::NotSent(event) => write!(f, "'{event}', but there is no such message on the way"),
-            Self::Unexpected(unexpected) => unexpected.fmt(f),
-            Self::Departs { written: Some(written), done: Some(done) } => {
-                write!(f, "'{written}' is written, but '{done}' happens")
+            ReplayCause::NotOnTheWay(event) => {
+                write!(f, "'{event}', but nothing such is on the way")
             }
-            Self::Departs { written: Some(written), done: None } => {
-                write!(f, "'{written}' is written, but nothing happens")
-            }
-            Self::Departs { written: None, done } => {
-                write!(f, "the trace ends, but '{}' happens", done.as_deref().unwrap_or("nothing"))
+            ReplayCause::Unexpected(unexpected) => unexpected.fmt(f),
+            ReplayCause::Departs { written, done } => {
+                let or_nothing = |what: &Option<String>| {
+                    what.as_ref().map_or_else(|| "nothing".to_owned(), |what| format!("'{what}'"))
+                };
+                write!(f, "{} is written, but {} happens", or_nothing(written), or_nothing(done))
             }
         }
     }
@@ -55,58 +64,106 @@ impl Error for ReplayError {}
 /// # Errors
 /// At the first difference.
 pub fn replay<P: Protocol>(mut nodes: Vec<P>, trace: &Trace) -> Result<Vec<P>, ReplayError> {
-    // As in the trace: messages are numbered from 1 as they are sent.
-    let mut in_flight = HashMap::new();
-    let mut sent = 0;
-    let mut out = Outbox::new(NodeId(0));
-    let mut events = trace.events.iter();
-    while let Some(event) = events.next() {
-        let node = event.node;
-        let input = match event.happening {
-            Happening::Requests => Input::Request,
-            Happening::Leaves => Input::Release,
-            Happening::TimesOut(timer) => Input::Timeout(timer),
-            Happening::Receives { from, message } => match in_flight.remove(&message) {
-                Some((sender, to, message)) if (sender, to) == (from, node) => {
-                    Input::Receive { from, message }
-                }
-                _ => return Err(ReplayError::NotSent(event.to_string())),
-            },
-            Happening::Sends { .. } | Happening::Enters | Happening::SetsTimer { .. } => {
-                return Err(ReplayError::Departs { written: Some(event.to_string()), done: None });
-            }
-        };
-        let state = nodes.get_mut(node.index()).ok_or(ReplayError::UnknownNode(node))?;
-        out.readdress(node);
-        step(state, input, &mut out).map_err(ReplayError::Unexpected)?;
+    let mut replay =
+        Replay { nodes: &mut nodes, on_the_way: OnTheWay::default(), events: trace.events.iter() };
+    while let Some(event) = replay.events.next() {
+        replay.step(event).map_err(|cause| ReplayError {
+            event: trace.events.len() - replay.events.len(),
+            cause,
+        })?;
+    }
+    Ok(nodes)
+}
 
-        let time = event.time;
+struct Replay<'a, P: Protocol> {
+    nodes: &'a mut [P],
+    on_the_way: OnTheWay<P::Message>,
+    /// What is still to be replayed.
+    events: std::slice::Iter<'a, Event>,
+}
+
+/// What was sent and set, but has not arrived or run out.
+struct OnTheWay<M> {
+    /// By number: messages are numbered from 1 as they are sent.
+    messages: HashMap<u64, (NodeId, NodeId, M)>,
+    sent: u64,
+    timers: Vec<(NodeId, Timer)>,
+}
+
+impl<M> Default for OnTheWay<M> {
+    fn default() -> Self {
+        Self { messages: HashMap::new(), sent: 0, timers: Vec::new() }
+    }
+}
+
+impl<P: Protocol> Replay<'_, P> {
+    fn step(&mut self, event: &Event) -> Result<(), ReplayCause> {
+        let count = self.nodes.len();
+        let known = |node: NodeId| {
+            if node.index() < count { Ok(node) } else { Err(ReplayCause::UnknownNode(node)) }
+        };
+        let node = known(event.node)?;
+        let input = self.input(event)?;
+        let mut out = Outbox::new(node);
+        step(&mut self.nodes[node.index()], input, &mut out).map_err(ReplayCause::Unexpected)?;
+
         let mut expect = |happening: Happening| {
-            let done = Event { time, node, happening };
-            match events.next() {
+            let done = Event { time: event.time, node, happening };
+            match self.events.next() {
                 Some(written) if *written == done => Ok(()),
-                written => Err(ReplayError::Departs {
+                written => Err(ReplayCause::Departs {
                     written: written.map(Event::to_string),
                     done: Some(done.to_string()),
                 }),
             }
         };
         for (to, message) in out.sent() {
-            sent += 1;
+            self.on_the_way.sent += 1;
             expect(Happening::Sends {
-                to,
-                message: sent,
+                to: known(to)?,
+                message: self.on_the_way.sent,
                 kind: message.kind().to_owned(),
                 text: format!("{message:?}"),
             })?;
-            in_flight.insert(sent, (node, to, message));
+            self.on_the_way.messages.insert(self.on_the_way.sent, (node, to, message));
         }
         for (timer, periods) in out.timers() {
             expect(Happening::SetsTimer { timer, periods })?;
+            self.on_the_way.timers.push((node, timer));
         }
         if out.take_entry() {
             expect(Happening::Enters)?;
         }
+        Ok(())
     }
-    Ok(nodes)
+
+    /// What the event gives to its node.
+    fn input(&mut self, event: &Event) -> Result<Input<P::Message>, ReplayCause> {
+        let node = event.node;
+        match event.happening {
+            Happening::Requests => Ok(Input::Request),
+            Happening::Leaves => Ok(Input::Release),
+            Happening::TimesOut(timer) => {
+                let timers = &mut self.on_the_way.timers;
+                match timers.iter().position(|set| *set == (node, timer)) {
+                    Some(position) => {
+                        timers.swap_remove(position);
+                        Ok(Input::Timeout(timer))
+                    }
+                    None => Err(ReplayCause::NotOnTheWay(event.to_string())),
+                }
+            }
+            Happening::Receives { from, message } => {
+                match self.on_the_way.messages.remove(&message) {
+                    Some((sender, to, message)) if (sender, to) == (from, node) => {
+                        Ok(Input::Receive { from, message })
+                    }
+                    _ => Err(ReplayCause::NotOnTheWay(event.to_string())),
+                }
+            }
+            Happening::Sends { .. } | Happening::Enters | Happening::SetsTimer { .. } => {
+                Err(ReplayCause::Departs { written: Some(event.to_string()), done: None })
+            }
+        }
+    }
 }

@@ -54,11 +54,11 @@ pub struct Report {
     /// is silent, divided by the entries in it. Who is alone makes an episode of each entry; a cluster that is never
     /// silent makes one of the whole run.
     pub per_entry: Option<Spread>,
-    /// From asking to entering, in units of T.
+    /// From wanting in to entering, in units of T. Who wants in again before it is done waits from then on.
     pub client_delay: Option<Spread>,
-    /// From somebody's leaving, while others wait, to the next entry, in units of T.
+    /// From somebody's leaving, while others wait, to the entry that takes its place, in units of T.
     pub sync_delay: Option<Spread>,
-    /// How many who asked later went before one, at most.
+    /// How many whose nodes asked later went before one, at most.
     pub bypass: u64,
     /// The most that were inside at a time.
     pub most_inside: usize,

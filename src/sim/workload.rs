@@ -53,9 +53,9 @@ impl Workload {
         match self {
             Self::Alone { node, .. } => known(*node),
             Self::InTurn { .. } | Self::AllAtOnce { .. } => Ok(()),
-            Self::Poisson { rate, .. } if *rate > 0.0 && *rate <= 1e6 => Ok(()),
+            Self::Poisson { rate, .. } if (1e-6..=1e6).contains(rate) => Ok(()),
             Self::Poisson { rate, .. } => {
-                Err(format!("a rate of {rate} makes no load: take more than 0, at most a million"))
+                Err(format!("a rate of {rate} makes no load: take a millionth to a million"))
             }
             Self::Saturated { wanting, .. } if (1..=nodes).contains(wanting) => Ok(()),
             Self::Saturated { wanting, .. } => {
@@ -106,7 +106,11 @@ impl Arrivals {
             }
             Workload::InTurn { rounds } => {
                 let node = NodeId::at(begun as usize % nodes);
-                if next_if(rounds * nodes as u64) { vec![(now, node)] } else { Vec::new() }
+                if next_if(rounds.saturating_mul(nodes as u64)) {
+                    vec![(now, node)]
+                } else {
+                    Vec::new()
+                }
             }
             Workload::AllAtOnce { rounds } => {
                 let all = if next_if(*rounds) { nodes } else { 0 };
@@ -136,7 +140,7 @@ impl Arrivals {
         (self.begun < entries).then(|| {
             self.begun += 1;
             let wait = Time::units(random.exponential(1.0 / rate));
-            (Time(now.0 + wait.0), NodeId::at(random.below(self.nodes)))
+            (now.after(wait.0), NodeId::at(random.below(self.nodes)))
         })
     }
 

@@ -1,6 +1,6 @@
 //! A simulation in progress.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use super::error::{SimCause, SimError};
 use super::network::Network;
@@ -33,8 +33,11 @@ enum Coming<M> {
 #[derive(Clone, Default, Debug)]
 struct User {
     phase: Phase,
-    /// How many more times it wants in.
-    backlog: u64,
+    /// When it came, and came again, without having been served yet.
+    backlog: VecDeque<Time>,
+    /// When it came for the entry that it waits for.
+    came_at: Time,
+    /// When its node asked for it.
     asked_at: Time,
     /// Which request of all this is.
     number: u64,
@@ -166,9 +169,9 @@ impl<P: Protocol> World<P> {
                 let next = self.arrivals.after_arrival(self.now, &mut self.random);
                 next.into_iter().for_each(|arrival| self.announce(arrival));
                 if self.users[node.index()].phase.is_idle() {
-                    self.ask(node)
+                    self.ask(node, self.now)
                 } else {
-                    self.users[node.index()].backlog += 1;
+                    self.users[node.index()].backlog.push_back(self.now);
                     Ok(())
                 }
             }
@@ -181,18 +184,19 @@ impl<P: Protocol> World<P> {
         self.queue.push(time, Coming::Arrival(node));
     }
 
-    fn ask(&mut self, node: NodeId) -> Result<(), SimCause> {
+    fn ask(&mut self, node: NodeId, came_at: Time) -> Result<(), SimCause> {
         self.active += 1;
-        let number = self.tally.requests;
-        self.tally.requests += 1;
-        self.tally.waiting.insert(number, 0);
         let user = &mut self.users[node.index()];
-        *user = User { phase: Phase::Waiting, asked_at: self.now, number, ..*user };
+        user.phase = Phase::Waiting;
+        user.came_at = came_at;
+        user.asked_at = self.now;
+        user.number = self.tally.ask(self.now);
         self.note(node, || Happening::Requests);
         self.step(node, Input::Request)
     }
 
     fn enter(&mut self, node: NodeId) -> Result<(), SimCause> {
+        self.note(node, || Happening::Enters);
         let user = &mut self.users[node.index()];
         if !user.phase.is_waiting() {
             return Err(SimCause::NotAsked(node));
@@ -200,14 +204,13 @@ impl<P: Protocol> World<P> {
         user.phase = Phase::Inside;
         self.inside += 1;
         self.tally.enter(user, self.now, self.inside);
-        self.note(node, || Happening::Enters);
         if self.inside > self.nodes[node.index()].entries_at_a_time() {
             let inside = |node: &NodeId| self.users[node.index()].phase.is_inside();
             let inside = NodeId::all(self.nodes.len()).filter(inside).collect();
             return Err(SimCause::NotExclusive(inside));
         }
         let stay = self.stay.draw(&mut self.random);
-        self.queue.push(Time(self.now.0 + stay), Coming::Leaving(node));
+        self.queue.push(self.now.after(stay), Coming::Leaving(node));
         Ok(())
     }
 
@@ -217,11 +220,11 @@ impl<P: Protocol> World<P> {
         self.tally.leave(self.now);
         let user = &mut self.users[node.index()];
         user.phase = Phase::Idle;
-        let again = user.backlog > 0 || self.arrivals.after_leaving();
-        user.backlog = user.backlog.saturating_sub(1);
+        let came_before = user.backlog.pop_front();
+        let again = came_before.or_else(|| self.arrivals.after_leaving().then_some(self.now));
         self.note(node, || Happening::Leaves);
         self.step(node, Input::Release)?;
-        if again { self.ask(node) } else { Ok(()) }
+        if let Some(came_at) = again { self.ask(node, came_at) } else { Ok(()) }
     }
 
     #[inline]
@@ -229,6 +232,9 @@ impl<P: Protocol> World<P> {
         self.out.readdress(node);
         step(&mut self.nodes[node.index()], input, &mut self.out).map_err(SimCause::Unexpected)?;
         for (to, message) in self.out.sent() {
+            if to.index() >= self.users.len() {
+                return Err(SimCause::NoSuchNode { from: node, to });
+            }
             self.in_flight += 1;
             let number = self.tally.send(self.now, node, to, &message);
             let arrival = self.network.arrival(self.now, node, to, &mut self.random);
@@ -237,8 +243,9 @@ impl<P: Protocol> World<P> {
         for (timer, periods) in self.out.timers() {
             self.in_flight += 1;
             self.tally.note(self.now, node, || Happening::SetsTimer { timer, periods });
-            let wait = Time::units(self.period * f64::from(periods));
-            self.queue.push(Time(self.now.0 + wait.0), Coming::Timeout(node, timer));
+            // Whatever was sent in time has arrived before: a tick more than so many periods.
+            let due = self.now.after(Time::units(self.period * f64::from(periods)).0).after(1);
+            self.queue.push(due, Coming::Timeout(node, timer));
         }
         if self.out.take_entry() { self.enter(node) } else { Ok(()) }
     }
@@ -261,10 +268,10 @@ struct Tally {
     per_entry: Sample,
     client_delay: Sample,
     sync_delay: Sample,
-    /// When somebody left while others waited, and nobody has entered since.
-    left_at: Option<Time>,
-    /// The requests that wait, by number, and how often each has been passed.
-    waiting: BTreeMap<u64, u64>,
+    /// When somebody left while others waited, for each place that nobody has taken since.
+    left_at: VecDeque<Time>,
+    /// The requests that wait, by when they were made and by number, and how often each has been passed.
+    waiting: BTreeMap<(Time, u64), u64>,
     bypass: u64,
     most_inside: usize,
     load: Vec<u64>,
@@ -283,7 +290,7 @@ impl Tally {
             per_entry: Sample::default(),
             client_delay: Sample::default(),
             sync_delay: Sample::default(),
-            left_at: None,
+            left_at: VecDeque::new(),
             waiting: BTreeMap::new(),
             bypass: 0,
             most_inside: 0,
@@ -314,23 +321,31 @@ impl Tally {
         number
     }
 
+    /// Counts a request, and gives it a number.
+    fn ask(&mut self, now: Time) -> u64 {
+        self.requests += 1;
+        self.waiting.insert((now, self.requests), 0);
+        self.requests
+    }
+
     fn enter(&mut self, user: &User, now: Time, inside: usize) {
         self.entries += 1;
         self.most_inside = self.most_inside.max(inside);
-        self.client_delay.add(Time(now.0 - user.asked_at.0).as_units(), 1.0);
-        if let Some(left_at) = self.left_at.take() {
+        self.client_delay.add(Time(now.0 - user.came_at.0).as_units(), 1.0);
+        if let Some(left_at) = self.left_at.pop_front() {
             self.sync_delay.add(Time(now.0 - left_at.0).as_units(), 1.0);
         }
-        let passed = self.waiting.remove(&user.number).unwrap_or(0);
+        let passed = self.waiting.remove(&(user.asked_at, user.number)).unwrap_or(0);
         self.bypass = self.bypass.max(passed);
-        for passed in self.waiting.range_mut(..user.number).map(|(_, passed)| passed) {
+        // Those who asked at the same moment are not passed.
+        for passed in self.waiting.range_mut(..(user.asked_at, 0)).map(|(_, passed)| passed) {
             *passed += 1;
         }
     }
 
     fn leave(&mut self, now: Time) {
         if !self.waiting.is_empty() {
-            self.left_at = Some(now);
+            self.left_at.push_back(now);
         }
     }
 
@@ -340,7 +355,7 @@ impl Tally {
             self.per_entry.add(messages as f64 / entries as f64, entries as f64);
             self.episode = (self.sent, self.entries);
         }
-        self.left_at = None;
+        self.left_at.clear();
     }
 
     fn report(self, end: Time) -> Report {

@@ -70,7 +70,12 @@ impl Candidate {
 
     /// A confirmation to send.
     pub(super) fn confirmation(&self) -> Message {
-        Message::Confirm(self.clock.now())
+        Message::Confirm(self.now())
+    }
+
+    /// By now it is this time.
+    pub(super) fn now(&self) -> u64 {
+        self.clock.now()
     }
 
     /// Takes note of the time on a confirmation.

@@ -34,8 +34,8 @@ use crate::protocol::{
 pub enum Message {
     /// May I?
     Request(Stamp),
-    /// You may, as far as I am concerned.
-    Confirm(Stamp),
+    /// You may, as far as I am concerned; by now it is this time.
+    Confirm(Stamp, u64),
     /// Somebody older is here: would you give it back?
     Inquire(Stamp),
     /// Here it is; I still want in.
@@ -48,7 +48,7 @@ impl crate::protocol::Message for Message {
     fn kind(&self) -> &'static str {
         match self {
             Self::Request(_) => "REQUEST",
-            Self::Confirm(_) => "CONFIRM",
+            Self::Confirm(..) => "CONFIRM",
             Self::Inquire(_) => "INQUIRE",
             Self::Relinquish(_) => "RELINQUISH",
             Self::Release(_) => "RELEASE",
@@ -85,19 +85,19 @@ struct Arbiter {
 
 impl Arbiter {
     /// Confirms the oldest request, if the confirmation is free.
-    fn grant_oldest(&mut self, out: &mut Outbox<Message>) {
+    fn grant_oldest(&mut self, now: u64, out: &mut Outbox<Message>) {
         if self.granted.is_none() {
             self.granted = self.waiting.pop_first();
             self.inquired = false;
             if let Some(oldest) = self.granted {
-                out.send(oldest.node, Message::Confirm(oldest));
+                out.send(oldest.node, Message::Confirm(oldest, now));
             }
         }
     }
 
     /// The confirmation comes back.
-    fn take_back(&mut self, request: Stamp) -> Result<(), Refused> {
-        if self.granted != Some(request) {
+    fn take_back(&mut self, request: Stamp, from: NodeId) -> Result<(), Refused> {
+        if self.granted != Some(request) || request.node != from {
             return Err(Refused("that request does not have its confirmation"));
         }
         self.granted = None;
@@ -185,20 +185,20 @@ impl Protocol for Maekawa {
                     self.arbiter.inquired = true;
                     out.send(younger.node, Message::Inquire(younger));
                 }
-                self.arbiter.grant_oldest(out);
+                self.arbiter.grant_oldest(self.clock.now(), out);
             }
             Message::Relinquish(request) => {
-                self.arbiter.take_back(request)?;
+                self.arbiter.take_back(request, from)?;
                 self.arbiter.waiting.insert(request);
-                self.arbiter.grant_oldest(out);
+                self.arbiter.grant_oldest(self.clock.now(), out);
             }
             Message::Release(request) => {
-                self.arbiter.take_back(request)?;
-                self.arbiter.grant_oldest(out);
+                self.arbiter.take_back(request, from)?;
+                self.arbiter.grant_oldest(self.clock.now(), out);
             }
 
             // As candidate.
-            Message::Confirm(request) => {
+            Message::Confirm(request, time) => {
                 let awaited = self.phase.is_waiting()
                     && request == self.our_request()
                     && self.arbiters.now().contains(from)
@@ -206,6 +206,8 @@ impl Protocol for Maekawa {
                 if !awaited {
                     return Err(Refused("it does not wait for this confirmation"));
                 }
+                // An arbiter's time, or a node that hears of no requests would seem older than others for ever.
+                self.clock.witness(time);
                 if self.inquired_early.remove(from) {
                     self.give_back(from, out);
                     return Ok(());
@@ -216,8 +218,8 @@ impl Protocol for Maekawa {
                 }
             }
             Message::Inquire(request) => {
-                if request.node != self.me {
-                    return Err(Refused("it is another's request"));
+                if request.node != self.me || request.time > self.clock.now() {
+                    return Err(Refused("it has made no such request"));
                 }
                 // Inside, or already gone: our RELEASE is the answer.
                 if !self.phase.is_waiting() || request != self.our_request() {
@@ -225,8 +227,8 @@ impl Protocol for Maekawa {
                 }
                 if self.confirmed.contains(from) {
                     self.give_back(from, out);
-                } else {
-                    self.inquired_early.insert(from);
+                } else if !self.arbiters.now().contains(from) || !self.inquired_early.insert(from) {
+                    return Err(Refused("the sender cannot inquire about it"));
                 }
             }
         }

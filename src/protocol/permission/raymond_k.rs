@@ -19,15 +19,20 @@ use crate::protocol::{ClusterError, Cost, NodeId, Outbox, Protocol, Refused};
 pub enum Message {
     /// I want in, since this time.
     Request(u64),
-    /// Go ahead, as far as I am concerned: an answer to so many of your requests.
-    Confirm(u32),
+    /// Go ahead, as far as I am concerned.
+    Confirm {
+        /// To how many requests this is the answer.
+        answers: u32,
+        /// By now it is this time.
+        time: u64,
+    },
 }
 
 impl crate::protocol::Message for Message {
     fn kind(&self) -> &'static str {
         match self {
             Self::Request(_) => "REQUEST",
-            Self::Confirm(_) => "CONFIRM",
+            Self::Confirm { .. } => "CONFIRM",
         }
     }
 }
@@ -80,7 +85,7 @@ impl Protocol for RaymondK {
         for peer in self.candidate.others() {
             let answers = std::mem::take(&mut self.held_back[peer.index()]);
             if answers > 0 {
-                out.send(peer, Message::Confirm(answers));
+                out.send(peer, Message::Confirm { answers, time: self.candidate.now() });
             }
         }
         Ok(())
@@ -99,15 +104,16 @@ impl Protocol for RaymondK {
                     self.held_back[from.index()] += 1;
                 } else {
                     // For this request alone: one that is held back may be younger, and have been overtaken.
-                    out.send(from, Message::Confirm(1));
+                    out.send(from, Message::Confirm { answers: 1, time: self.candidate.now() });
                 }
             }
-            Message::Confirm(answers) => {
+            Message::Confirm { answers, time } => {
                 let owed = &mut self.owed_to_us[from.index()];
                 *owed = owed
                     .checked_sub(answers)
                     .filter(|_| answers > 0)
                     .ok_or(Refused("the sender owes fewer answers"))?;
+                self.candidate.witness(time);
                 // Only a peer that owes us nothing has answered our last request.
                 let consenting =
                     self.candidate.others().filter(|peer| self.owed_to_us[peer.index()] == 0);

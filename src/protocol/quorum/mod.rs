@@ -9,13 +9,16 @@
 //! | [`weighted_majority`](GrantingSets::weighted_majority) | any | more than half of the weight | by weight |
 //! | [`new`](GrantingSets::new) | any | yours | yours |
 
-use std::error::Error;
-use std::fmt;
+mod error;
+mod field;
+
 use std::iter::{once, successors};
 use std::ops::RangeInclusive;
 
-use super::field::{Field, prime_of};
 use super::{NodeId, NodeSet};
+use field::{Field, prime_of};
+
+pub use error::QuorumError;
 
 /// The granting sets of a cluster: for each node one or more, which it uses in turn from request to request.
 ///
@@ -162,6 +165,22 @@ impl GrantingSets {
         };
         let line = turning_line(&field);
         Ok(Self::one_each(nodes, |node| line.iter().map(move |point| (point + node) % nodes)))
+    }
+
+    /// The projective plane with so many nodes.
+    ///
+    /// # Errors
+    /// If there is none: with other than 7, 13, 21, 31, 57 or another q²+q+1 nodes for a prime power q, up to
+    /// [`MOST_NODES`](Self::MOST_NODES).
+    pub fn projective_plane_of(nodes: usize) -> Result<Self, QuorumError> {
+        check_size(nodes)?;
+        let order = (nodes - 1).isqrt();
+        let filled = order * order + order + 1;
+        if filled == nodes {
+            Self::projective_plane(order)
+        } else {
+            Err(QuorumError::NotAPlane { nodes, nearest: [filled, filled + 2 * (order + 1)] })
+        }
     }
 
     /// A node and the ⌊n/2⌋ that follow it, the first after the last.
@@ -346,103 +365,6 @@ fn turning_line(field: &Field) -> Vec<usize> {
     unreachable!("every finite field has a primitive polynomial of degree 3")
 }
 
-/// Granting sets that cannot be.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum QuorumError {
-    /// Fewer than two nodes: nobody to exclude.
-    TooFewNodes(usize),
-    /// More than [`GrantingSets::MOST_NODES`].
-    TooManyNodes(usize),
-    /// The nodes do not fill a triangle.
-    NotTriangular {
-        /// How many there are.
-        nodes: usize,
-        /// The numbers nearest to it that do.
-        nearest: [usize; 2],
-    },
-    /// The order is not a prime power. Nobody has found a plane of any other.
-    NoPlane {
-        /// The order.
-        order: usize,
-        /// The prime powers nearest to it.
-        nearest: [usize; 2],
-    },
-    /// A node whose grant would count for nothing.
-    ZeroWeight(NodeId),
-    /// A set without any node.
-    Empty(NodeId),
-    /// A set that does not hold its owner.
-    WithoutOwner {
-        /// Whose it is.
-        owner: NodeId,
-        /// The set.
-        set: NodeSet,
-    },
-    /// A set with a node that the cluster does not have.
-    UnknownNode {
-        /// Whose it is.
-        owner: NodeId,
-        /// The node.
-        node: NodeId,
-        /// How many there are.
-        nodes: usize,
-    },
-    /// Two sets that do not meet, so that both owners could enter.
-    Apart {
-        /// Whose they are.
-        owners: [NodeId; 2],
-        /// The sets.
-        sets: [NodeSet; 2],
-    },
-}
-
-impl fmt::Display for QuorumError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::TooFewNodes(nodes) => {
-                write!(f, "{nodes} nodes have nobody to exclude: take 2 or more")
-            }
-            Self::TooManyNodes(nodes) => {
-                let most = GrantingSets::MOST_NODES;
-                write!(f, "the sets of {nodes} nodes are too large: take at most {most} nodes")
-            }
-            Self::NotTriangular { nodes, nearest: [below, above] } => {
-                write!(
-                    f,
-                    "{nodes} nodes do not fill a triangle: take {below} or {above}, or a grid"
-                )
-            }
-            Self::NoPlane { order: 1, .. } => {
-                f.write_str("a plane of order 1 is a triangle: take a triangle of 3 nodes")
-            }
-            Self::NoPlane { order, nearest: [below, above] } => write!(
-                f,
-                "no plane of order {order} is known, only of prime powers: take {below} or {above}"
-            ),
-            Self::ZeroWeight(node) => write!(f, "{node} has weight 0: give it 1 or more"),
-            Self::Empty(owner) => {
-                write!(
-                    f,
-                    "the set of {owner} is empty: put {owner} in, and a node of each other set"
-                )
-            }
-            Self::WithoutOwner { owner, set } => {
-                write!(f, "{set} of {owner} does not hold {owner}: put it in")
-            }
-            Self::UnknownNode { owner, node, nodes } => {
-                let last = nodes.saturating_sub(1);
-                write!(f, "the set of {owner} holds {node}, which is none: take n0 to n{last}")
-            }
-            Self::Apart { owners: [one, other], sets: [its, theirs] } => write!(
-                f,
-                "{its} of {one} and {theirs} of {other} do not meet: put a node of one into the other"
-            ),
-        }
-    }
-}
-
-impl Error for QuorumError {}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -582,6 +504,22 @@ mod tests {
             let refused = QuorumError::NoPlane { order, nearest };
             assert_eq!(GrantingSets::projective_plane(order), Err(refused));
         }
+    }
+
+    #[test]
+    fn a_plane_is_found_by_its_nodes() {
+        for order in PLANES {
+            let sets = GrantingSets::projective_plane(order).unwrap();
+            assert_eq!(GrantingSets::projective_plane_of(sets.nodes()), Ok(sets));
+        }
+        let error = |nodes| GrantingSets::projective_plane_of(nodes).unwrap_err();
+        assert_eq!(error(9), QuorumError::NotAPlane { nodes: 9, nearest: [7, 13] });
+        assert_eq!(error(43), QuorumError::NoPlane { order: 6, nearest: [5, 7] });
+        assert_eq!(error(1), QuorumError::TooFewNodes(1));
+        assert_eq!(
+            error(8).to_string(),
+            "8 nodes do not fill a projective plane: take 7 or 13 nodes"
+        );
     }
 
     #[test]
