@@ -131,7 +131,7 @@ impl<P: Protocol> State<P> {
         let user = match input {
             Input::Request => User::Waiting,
             Input::Release => User::Idle,
-            Input::Receive { .. } | Input::Timeout(_) => self.user,
+            Input::Start | Input::Receive { .. } | Input::Timeout(_) => self.user,
         };
         step(&mut self.node, input, &mut self.out).map_err(Down::Unexpected)?;
         self.user = user;

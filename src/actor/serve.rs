@@ -16,6 +16,11 @@ pub(super) fn serve<P: Protocol, T>(
     me: NodeId,
     inbox: &Receiver<Mail<P::Message>>,
 ) {
+    for resource in 0..shared.resources.len() {
+        if shared.step(resource, me, Input::Start).is_err() {
+            return;
+        }
+    }
     let mut timers = BinaryHeap::new();
     let mut inbox = Inbox::new(inbox, shared.shuffle.map(|seed| seed ^ u64::from(me.0)));
     loop {

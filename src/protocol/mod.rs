@@ -47,6 +47,7 @@ mod outbox;
 mod permission;
 mod phase;
 pub mod quorum;
+mod token;
 mod topology;
 mod trace;
 
@@ -68,6 +69,14 @@ pub use permission::{
 };
 pub use phase::Phase;
 pub use quorum::GrantingSets;
+pub use token::{
+    BantaEfficient, BantaFair, BantaK, BantaSimple, NaimiTrehel, NaimiTrehelQueue, Raymond,
+    RicartAgrawalaToken, SinghalHeuristic, SuzukiKasami, TokenRing,
+};
+pub use token::{
+    banta_efficient, banta_fair, banta_k, banta_simple, naimi_trehel, naimi_trehel_queue, raymond,
+    ricart_agrawala_token, singhal_heuristic, suzuki_kasami, token_ring,
+};
 pub use topology::{Topology, Tree};
 pub use trace::{Event, Happening, ParseTraceError, Time, Trace};
 
@@ -103,6 +112,9 @@ pub trait Protocol: Clone + Eq + Hash + Debug {
 
     /// Whether the nodes fall silent when nobody wants to enter. A token that circles does not.
     const RESTS: bool = true;
+
+    /// The cluster starts, before anything else happens. Most algorithms have nothing to do.
+    fn start(&mut self, _out: &mut Outbox<Self::Message>) {}
 
     /// The user wants to enter.
     ///
@@ -144,6 +156,15 @@ pub trait Protocol: Clone + Eq + Hash + Debug {
     fn cost(_cluster: &[Self]) -> Option<Cost> {
         None
     }
+}
+
+/// A protocol in which a token is the permission: there is exactly one, held or on its way.
+pub trait TokenBased: Protocol {
+    /// Whether the node has the token.
+    fn has_token(&self) -> bool;
+
+    /// Whether the message is the token.
+    fn is_token(message: &Self::Message) -> bool;
 }
 
 /// A protocol that lets in one at a time: who is inside may change what it guards.

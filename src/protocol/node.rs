@@ -29,6 +29,11 @@ impl NodeId {
         (0..count).map(Self::at)
     }
 
+    /// All nodes but this one, beginning after it and going round.
+    pub fn after(self, count: usize) -> impl Iterator<Item = NodeId> + Clone {
+        (self.index() + 1..count).chain(0..self.index()).map(Self::at)
+    }
+
     /// All nodes but this one, in order.
     pub fn others(self, count: usize) -> impl DoubleEndedIterator<Item = NodeId> + Clone {
         Self::all(count).filter(move |&node| node != self)

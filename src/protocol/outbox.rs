@@ -11,6 +11,8 @@ pub struct Timer(pub u32);
 /// Something that happens to a node.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Input<M> {
+    /// The cluster starts.
+    Start,
     /// Its user wants to enter.
     Request,
     /// Its user leaves.
@@ -142,6 +144,10 @@ pub fn step<P: Protocol>(
 ) -> Result<(), Unexpected> {
     let me = out.node;
     let (what, outcome) = match input {
+        Input::Start => {
+            node.start(out);
+            (What::Start, Ok(()))
+        }
         Input::Request => (What::Request, node.request(out)),
         Input::Release => (What::Release, node.release(out)),
         Input::Receive { from, message } => {
@@ -165,6 +171,7 @@ pub fn step<P: Protocol>(
 
 /// An input without its contents, for the error that may come of it.
 enum What {
+    Start,
     Request,
     Release,
     Message(NodeId, &'static str),
@@ -175,6 +182,7 @@ impl What {
     #[cold]
     fn unexpected(self, node: NodeId, refused: super::Refused) -> Unexpected {
         let input = match self {
+            Self::Start => "the start".to_owned(),
             Self::Request => "a request of its user".to_owned(),
             Self::Release => "a release by its user".to_owned(),
             Self::Message(from, kind) => format!("{kind} from {from}"),

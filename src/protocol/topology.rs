@@ -89,6 +89,30 @@ impl Topology {
         }
     }
 
+    /// For each node, the neighbour on the way to each other node; itself for itself.
+    pub fn routes(&self) -> Vec<Vec<NodeId>> {
+        let nodes = NodeId::all(self.nodes());
+        match self {
+            Self::Complete(_) => nodes.clone().map(|_| nodes.clone().collect()).collect(),
+            Self::Ring(count) => nodes
+                .clone()
+                .map(|me| {
+                    let next = NodeId::at((me.index() + 1) % count);
+                    nodes.clone().map(|to| if to == me { me } else { next }).collect()
+                })
+                .collect(),
+            Self::Tree(tree) => {
+                let mut routes = vec![Vec::with_capacity(self.nodes()); self.nodes()];
+                for target in nodes {
+                    for (me, next) in tree.towards(target).into_iter().enumerate() {
+                        routes[me].push(next.unwrap_or(target));
+                    }
+                }
+                routes
+            }
+        }
+    }
+
     /// The longest way from a node to another, in messages.
     pub fn diameter(&self) -> usize {
         match self {
@@ -162,6 +186,11 @@ impl Tree {
         Ok(Self { parents })
     }
 
+    /// The tree of these parents, which are known to be one.
+    pub(super) fn with_parents(parents: Vec<Option<NodeId>>) -> Self {
+        Self { parents }
+    }
+
     /// How many nodes there are.
     pub fn nodes(&self) -> usize {
         self.parents.len()
@@ -193,10 +222,9 @@ impl Tree {
 
     /// For each node its neighbour on the way to the target; none for the target.
     ///
-    /// # Errors
+    /// # Panics
     /// If there is no such target.
-    pub fn towards(&self, target: NodeId) -> Result<Vec<Option<NodeId>>, ClusterError> {
-        ClusterError::check_node(target, self.nodes())?;
+    pub fn towards(&self, target: NodeId) -> Vec<Option<NodeId>> {
         let mut next = self.parents.clone();
         // Only the edges between the target and the root point the wrong way.
         let (mut node, mut came_from) = (Some(target), None);
@@ -204,7 +232,20 @@ impl Tree {
             node = std::mem::replace(&mut next[here.index()], came_from);
             came_from = Some(here);
         }
-        Ok(next)
+        next
+    }
+
+    /// The way between two nodes, in edges.
+    ///
+    /// # Panics
+    /// If one of them is not there.
+    pub fn distance(&self, one: NodeId, other: NodeId) -> usize {
+        let up = |node: NodeId| std::iter::successors(Some(node), |&node| self.parent(node));
+        let (depth, other_depth) = (up(one).count(), up(other).count());
+        let (deep, shallow) = if depth > other_depth { (one, other) } else { (other, one) };
+        let climb = depth.abs_diff(other_depth);
+        let together = up(deep).skip(climb).zip(up(shallow));
+        climb + 2 * together.take_while(|(deep, shallow)| deep != shallow).count()
     }
 
     /// The longest way between two nodes, in edges.
@@ -282,16 +323,13 @@ mod tests {
     fn every_way_leads_to_the_target() {
         let tree = Tree::k_ary(20, 3).unwrap();
         for target in NodeId::all(20) {
-            let next = tree.towards(target).unwrap();
+            let next = tree.towards(target);
             for start in NodeId::all(20) {
-                let mut node = start;
-                for _ in 0..tree.diameter() {
-                    node = next[node.index()].unwrap_or(node);
-                }
-                assert_eq!(node, target);
+                let way = std::iter::successors(Some(start), |node| next[node.index()]);
+                assert_eq!(way.clone().last(), Some(target));
+                assert_eq!(way.count() - 1, tree.distance(start, target));
             }
         }
-        assert!(tree.towards(NodeId(20)).is_err());
     }
 
     #[test]

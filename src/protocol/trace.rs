@@ -65,9 +65,11 @@ pub struct Event {
     pub happening: Happening,
 }
 
-/// What can happen at a node. The first four are inputs, the others what the node did in answer.
+/// What can happen at a node. The first five are inputs, the others what the node did in answer.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Happening {
+    /// It starts, and has something to do.
+    Starts,
     /// Its user wants to enter.
     Requests,
     /// Its user leaves.
@@ -107,6 +109,7 @@ impl fmt::Display for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {} ", self.time, self.node)?;
         match &self.happening {
+            Happening::Starts => write!(f, "starts"),
             Happening::Requests => write!(f, "requests"),
             Happening::Leaves => write!(f, "leaves"),
             Happening::Receives { from, message } => write!(f, "receives {message} from {from}"),
@@ -186,6 +189,7 @@ fn parse_event(line: &str) -> Option<Event> {
         return None;
     }
     let happening = match *happening {
+        ["starts"] => Happening::Starts,
         ["requests"] => Happening::Requests,
         ["leaves"] => Happening::Leaves,
         ["enters"] => Happening::Enters,
@@ -229,6 +233,7 @@ mod tests {
     use super::*;
 
     const TEXT: &str = "\
+0.000000 n1 starts
 0.000000 n0 requests
 0.000000 n0 sends 1 to n1: REQUEST Request { of: 1.n0, set: {n1} }
 1.500000 n1 receives 1 from n0
@@ -241,7 +246,7 @@ mod tests {
     #[test]
     fn what_is_written_can_be_read_again() {
         let trace: Trace = TEXT.parse().unwrap();
-        assert_eq!(trace.events.len(), 7);
+        assert_eq!(trace.events.len(), 8);
         assert_eq!(trace.to_string(), TEXT);
     }
 

@@ -52,6 +52,7 @@ struct Settings {
     delay: Delay,
     channels: Channels,
     inside: Delay,
+    outside: Delay,
     period: Option<f64>,
     workload: Workload,
     traced: bool,
@@ -67,6 +68,7 @@ impl<P: Protocol> Simulation<P> {
             delay: Delay::Constant(1.0),
             channels: P::CHANNELS,
             inside: Delay::Constant(1.0),
+            outside: Delay::Constant(0.0),
             period: None,
             workload: Workload::InTurn { rounds: 1 },
             traced: false,
@@ -96,6 +98,13 @@ impl<P: Protocol> Simulation<P> {
     /// How long a user stays inside.
     pub fn inside(mut self, stay: Delay) -> Self {
         self.settings.inside = stay;
+        self
+    }
+
+    /// How long a user of a [saturated](Workload::Saturated) cluster stays outside before it wants in again: not at
+    /// all, unless it is set.
+    pub fn outside(mut self, stay: Delay) -> Self {
+        self.settings.outside = stay;
         self
     }
 
@@ -145,6 +154,7 @@ impl<P: Protocol> Simulation<P> {
         let checked = if nodes.is_empty() { Err("there are no nodes".to_owned()) } else { Ok(()) }
             .and_then(|()| settings.delay.check())
             .and_then(|()| settings.inside.check())
+            .and_then(|()| settings.outside.check())
             .and_then(|()| settings.workload.check(nodes.len()))
             .and_then(|()| Delay::Constant(settings.period.unwrap_or_default()).check());
         if let Err(setting) = checked {

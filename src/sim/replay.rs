@@ -141,6 +141,7 @@ impl<P: Protocol> Replay<'_, P> {
     fn input(&mut self, event: &Event) -> Result<Input<P::Message>, ReplayCause> {
         let node = event.node;
         match event.happening {
+            Happening::Starts => Ok(Input::Start),
             Happening::Requests => Ok(Input::Request),
             Happening::Leaves => Ok(Input::Release),
             Happening::TimesOut(timer) => {

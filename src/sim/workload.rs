@@ -30,7 +30,8 @@ pub enum Workload {
         /// How many in all.
         entries: u64,
     },
-    /// Some nodes (the first so many) always want in: each asks again as soon as it leaves.
+    /// Some nodes (the first so many) always want in: each again as soon as it leaves, or after a time
+    /// [outside](super::Simulation::outside).
     Saturated {
         /// How many nodes.
         wanting: usize,

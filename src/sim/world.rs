@@ -71,6 +71,7 @@ pub(super) struct World<P: Protocol> {
     network: Network,
     random: Random,
     stay: Delay,
+    stay_outside: Delay,
     period: f64,
     arrivals: Arrivals,
     /// Users that are announced but have not come.
@@ -96,6 +97,7 @@ impl<P: Protocol> World<P> {
             network: Network::new(settings.delay, settings.channels),
             random: Random::new(settings.seed),
             stay: settings.inside,
+            stay_outside: settings.outside,
             period: settings.period.unwrap_or(settings.delay.bound()),
             arrivals: Arrivals::new(settings.workload, count),
             announced: 0,
@@ -121,6 +123,15 @@ impl<P: Protocol> World<P> {
         &mut self,
         check: &mut impl FnMut(&View<'_, P>) -> Result<(), String>,
     ) -> Result<(), SimCause> {
+        for node in NodeId::all(self.nodes.len()) {
+            self.out.readdress(node);
+            step(&mut self.nodes[node.index()], Input::Start, &mut self.out)
+                .map_err(SimCause::Unexpected)?;
+            if !self.out.is_empty() {
+                self.note(node, || Happening::Starts);
+                self.dispatch(node)?;
+            }
+        }
         loop {
             let silent = self.active == 0 && (self.in_flight == 0 || !P::RESTS);
             if silent {
@@ -221,16 +232,30 @@ impl<P: Protocol> World<P> {
         let user = &mut self.users[node.index()];
         user.phase = Phase::Idle;
         let came_before = user.backlog.pop_front();
-        let again = came_before.or_else(|| self.arrivals.after_leaving().then_some(self.now));
         self.note(node, || Happening::Leaves);
         self.step(node, Input::Release)?;
-        if let Some(came_at) = again { self.ask(node, came_at) } else { Ok(()) }
+        if let Some(came_at) = came_before {
+            return self.ask(node, came_at);
+        }
+        if self.arrivals.after_leaving() {
+            match self.stay_outside.draw(&mut self.random) {
+                0 => return self.ask(node, self.now),
+                stay => self.announce((self.now.after(stay), node)),
+            }
+        }
+        Ok(())
     }
 
     #[inline]
     fn step(&mut self, node: NodeId, input: Input<P::Message>) -> Result<(), SimCause> {
         self.out.readdress(node);
         step(&mut self.nodes[node.index()], input, &mut self.out).map_err(SimCause::Unexpected)?;
+        self.dispatch(node)
+    }
+
+    /// Sends what the node has sent, sets its timers, and lets its user in.
+    #[inline]
+    fn dispatch(&mut self, node: NodeId) -> Result<(), SimCause> {
         for (to, message) in self.out.sent() {
             if to.index() >= self.users.len() {
                 return Err(SimCause::NoSuchNode { from: node, to });
