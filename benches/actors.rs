@@ -49,23 +49,27 @@ impl Visitor for Compare {
             |ratio: f64| if ratio.is_nan() { "-".to_owned() } else { format!("{ratio:.2}") };
         let [alone, of_floor, all, of_one, of_all] = rates.map(|rates| median(rates.into_iter()));
         let [of_floor, of_one, of_all] = [of_floor, of_one, of_all].map(ratio);
-        println!("{name:20}{nodes:>6}{alone:>12.0}{of_floor:>9}{all:>12.0}{of_one:>9}{of_all:>9}");
+        println!("{name:22}{nodes:>4}{alone:>12.0}{of_floor:>9}{all:>12.0}{of_one:>9}{of_all:>9}");
     }
 }
+
+/// Plain voting deadlocks when all want in; the others wait for timers, and would measure those.
+const LEFT_OUT: [&str; 5] =
+    ["maekawa_voting", "token_ring", "banta_efficient", "banta_efficient_hardened", "banta_k"];
 
 fn main() {
     // Cargo's own way of asking only whether it runs.
     let quick = std::env::args().any(|argument| argument == "--test");
     let (sizes, rounds, entries) =
-        if quick { (&[4][..], 1, 100) } else { (&[2, 4, 7, 16][..], 7, 3000) };
+        if quick { (&[4][..], 1, 100) } else { (&[2, 4, 16][..], 5, 3000) };
     println!("{:20}{:>6}{:>12}{:>9}{:>12}{:>18}", "", "", "alone", "", "all", "");
     println!(
         "{:20}{:>6}{:>12}{:>9}{:>12}{:>9}{:>9}",
         "algorithm", "nodes", "entries/s", "x floor", "entries/s", "x one", "x all"
     );
     for &nodes in sizes {
-        // Plain voting deadlocks when all want in; where an arrangement does not exist, there is no cluster.
-        for name in NAMES.iter().filter(|&&name| name != "maekawa_voting") {
+        // Where an arrangement does not exist, there is no cluster.
+        for name in NAMES.iter().filter(|name| !LEFT_OUT.contains(name)) {
             let _ = with_cluster(name, nodes, Compare { rounds, entries });
         }
         println!();

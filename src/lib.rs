@@ -1,4 +1,5 @@
-//! Mutual exclusion from reads and writes: fair mutexes, and locks without compare-and-swap.
+//! Mutual exclusion from reads and writes, and from messages: fair mutexes, locks without compare-and-swap, and the
+//! distributed algorithms as state machines.
 //!
 //! | you have | take |
 //! |---|---|
@@ -8,6 +9,9 @@
 //! | no compare-and-swap, no allocator, no `std` | [`Seated`] over a lock of [`raw`] |
 //! | exactly two contenders | [`Seated`] over [`raw::Peterson`] |
 //! | an algorithm to study, or threads of your own | [`raw`] |
+//! | nodes that share no memory | an algorithm of [`protocol`], in your own program |
+//! | a distributed algorithm to study, to count or to break | [`protocol`] in the simulator [`sim`] |
+//! | the same among threads, as a lock made of messages | [`actor::Cluster`](actor) |
 //!
 //! [`BakeryMutex`] and [`TournamentMutex`] have the interface of `parking_lot::Mutex`, by way of [`lock_api`]:
 //!
@@ -36,6 +40,19 @@
 //! *core_0.lock() += 1;
 //! *core_1.lock() += 1;
 //! assert_eq!(cell.into_inner(), 2);
+//! ```
+//!
+//! A node of a distributed algorithm is a [`protocol::Protocol`]: it takes an input, and answers with messages. The same node
+//! runs in a simulator and among threads:
+//!
+//! ```
+//! # #[cfg(all(feature = "std", not(loom)))] {
+//! use exclusion::protocol::RicartAgrawala;
+//! use exclusion::sim::Simulation;
+//!
+//! let report = Simulation::new(RicartAgrawala::cluster(10).unwrap()).run().unwrap();
+//! assert_eq!(report.per_entry.unwrap().mean, 2.0 * (10.0 - 1.0));
+//! # }
 //! ```
 //!
 //! # When not to use it
@@ -71,7 +88,8 @@
 //! # Features
 //!
 //! - `std` (default): waiters of the drop-in types yield and then sleep, those of owned seats yield; the methods
-//!   with a timeout exist. Without it they spin, and the crate needs neither `std` nor `alloc`.
+//!   with a timeout exist, and so do [`protocol`], [`sim`] and [`actor`]. Without it they spin, and the crate needs
+//!   neither `std` nor `alloc`.
 //! - `arc_lock`: `lock_arc` and its kin. Needs `alloc`.
 //!
 //! On targets without compare-and-swap the drop-in types do not exist; [`raw`] and [`Seated`] do.

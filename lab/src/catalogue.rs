@@ -3,10 +3,13 @@
 use std::error::Error;
 use std::fmt;
 
+use exclusion::protocol::banta_efficient::Late;
 use exclusion::protocol::quorum::{QuorumError, Scheme};
 use exclusion::protocol::{
-    CarvalhoRoucairol, CentralCoordinator, ClusterError, GrantingSets, Lamport, Maekawa,
-    MaekawaVoting, Protocol, RaymondK, RicartAgrawala, SinghalDynamic,
+    BantaEfficient, BantaFair, BantaK, BantaSimple, CarvalhoRoucairol, CentralCoordinator,
+    ClusterError, GrantingSets, Lamport, Maekawa, MaekawaVoting, NaimiTrehel, NaimiTrehelQueue,
+    Protocol, Raymond, RaymondK, RicartAgrawala, RicartAgrawalaToken, SinghalDynamic,
+    SinghalHeuristic, SuzukiKasami, TokenRing, Topology,
 };
 
 /// Does something with a cluster, whatever its algorithm.
@@ -27,7 +30,7 @@ pub enum NoCluster {
     UnknownAlgorithm(String),
     /// The algorithm cannot be for so many nodes.
     Unfit(&'static str, ClusterError),
-    /// It could, but would not fit into memory.
+    /// It could, but neither memory nor patience would last. So many would do.
     TooManyNodes(&'static str, usize),
 }
 
@@ -38,22 +41,23 @@ impl fmt::Display for NoCluster {
                 write!(f, "no algorithm is called '{name}'; there are {}", NAMES.join(", "))
             }
             Self::Unfit(name, why) => write!(f, "{name}: {why}"),
-            Self::TooManyNodes(name, nodes) => write!(
-                f,
-                "{name}: {nodes} nodes that all know each other do not fit into memory: \
-                 take at most {MOST_ACQUAINTED}"
-            ),
+            Self::TooManyNodes(name, most) => {
+                write!(f, "{name}: so many nodes would take too long: take at most {most}")
+            }
         }
     }
 }
 
 impl Error for NoCluster {}
 
-/// How many nodes may all know each other. Their states grow with the square.
-const MOST_ACQUAINTED: usize = 4096;
+/// How many nodes may all know each other, or meet in one queue. States, or times, grow with the square.
+const ACQUAINTED: usize = 4096;
+
+/// How many nodes may each know a few others.
+const STRANGERS: usize = 10_000_000;
 
 macro_rules! algorithms {
-    ($($name:literal => $make:expr;)*) => {
+    ($($name:literal, up to $most:ident => $make:expr;)*) => {
         /// The names of all algorithms.
         pub const NAMES: &[&str] = &[$($name),*];
 
@@ -68,8 +72,8 @@ macro_rules! algorithms {
         ) -> Result<V::Output, NoCluster> {
             match name {
                 $($name => {
-                    if nodes > MOST_ACQUAINTED {
-                        return Err(NoCluster::TooManyNodes($name, nodes));
+                    if nodes > $most {
+                        return Err(NoCluster::TooManyNodes($name, $most));
                     }
                     let cluster = $make(nodes).map_err(|why| NoCluster::Unfit($name, why))?;
                     Ok(visitor.visit($name, cluster))
@@ -89,17 +93,39 @@ fn weighted(nodes: usize) -> Result<GrantingSets, QuorumError> {
     GrantingSets::weighted_majority(&(1..=nodes as u64).collect::<Vec<_>>())
 }
 
+/// Suzuki's and Kasami's algorithm, where nodes are not all neighbours.
+fn suzuki_kasami(
+    topology: Result<Topology, ClusterError>,
+) -> Result<Vec<SuzukiKasami>, ClusterError> {
+    Ok(SuzukiKasami::over(&topology?))
+}
+
 algorithms! {
-    "central_coordinator" => CentralCoordinator::cluster;
-    "lamport" => Lamport::cluster;
-    "ricart_agrawala" => RicartAgrawala::cluster;
-    "carvalho_roucairol" => CarvalhoRoucairol::cluster;
-    "singhal_dynamic" => SinghalDynamic::cluster;
-    "maekawa" => |n| maekawa(GrantingSets::grid(n));
-    "maekawa_triangle" => |n| maekawa(GrantingSets::triangle(n, Scheme::Alternating));
-    "maekawa_plane" => |n| maekawa(GrantingSets::projective_plane_of(n));
-    "majority" => |n| maekawa(GrantingSets::majority(n));
-    "weighted_majority" => |n| maekawa(weighted(n));
-    "maekawa_voting" => |n| Ok(MaekawaVoting::cluster(&GrantingSets::grid(n)?));
-    "raymond_k" => |n: usize| RaymondK::cluster(n, n.div_ceil(3));
+    "central_coordinator", up to ACQUAINTED => CentralCoordinator::cluster;
+    "lamport", up to ACQUAINTED => Lamport::cluster;
+    "ricart_agrawala", up to ACQUAINTED => RicartAgrawala::cluster;
+    "carvalho_roucairol", up to ACQUAINTED => CarvalhoRoucairol::cluster;
+    "singhal_dynamic", up to ACQUAINTED => SinghalDynamic::cluster;
+    "maekawa", up to ACQUAINTED => |n| maekawa(GrantingSets::grid(n));
+    "maekawa_triangle", up to ACQUAINTED =>
+        |n| maekawa(GrantingSets::triangle(n, Scheme::Alternating));
+    "maekawa_plane", up to ACQUAINTED => |n| maekawa(GrantingSets::projective_plane_of(n));
+    "majority", up to ACQUAINTED => |n| maekawa(GrantingSets::majority(n));
+    "weighted_majority", up to ACQUAINTED => |n| maekawa(weighted(n));
+    "maekawa_voting", up to ACQUAINTED => |n| Ok(MaekawaVoting::cluster(&GrantingSets::grid(n)?));
+    "raymond_k", up to ACQUAINTED => |n: usize| RaymondK::cluster(n, n.div_ceil(3));
+    "token_ring", up to ACQUAINTED => TokenRing::cluster;
+    "suzuki_kasami", up to ACQUAINTED => SuzukiKasami::cluster;
+    "suzuki_kasami_ring", up to ACQUAINTED => |n| suzuki_kasami(Topology::ring(n));
+    "suzuki_kasami_tree", up to ACQUAINTED => |n| suzuki_kasami(Topology::k_ary_tree(n, 2));
+    "ricart_agrawala_token", up to ACQUAINTED => RicartAgrawalaToken::cluster;
+    "singhal_heuristic", up to ACQUAINTED => SinghalHeuristic::cluster;
+    "raymond", up to STRANGERS => Raymond::cluster;
+    "naimi_trehel", up to STRANGERS => NaimiTrehel::cluster;
+    "naimi_trehel_queue", up to STRANGERS => NaimiTrehelQueue::cluster;
+    "banta_simple", up to ACQUAINTED => BantaSimple::cluster;
+    "banta_fair", up to ACQUAINTED => BantaFair::cluster;
+    "banta_efficient", up to ACQUAINTED => |n| BantaEfficient::cluster(n, Late::Strict);
+    "banta_efficient_hardened", up to ACQUAINTED => |n| BantaEfficient::cluster(n, Late::Hardened);
+    "banta_k", up to ACQUAINTED => |n: usize| BantaK::cluster(n, n.div_ceil(3), Late::Strict);
 }

@@ -43,7 +43,7 @@ impl Load {
         let entries = entries.max(nodes as u64);
         match self {
             Self::Alone => Workload::InTurn { rounds: 1 },
-            Self::Light => Workload::Poisson { rate: 0.02, entries },
+            Self::Light => Workload::Poisson { rate: 0.001, entries },
             Self::All => Workload::AllAtOnce { rounds: entries.div_ceil(nodes as u64) },
             Self::Saturated => Workload::Saturated { wanting: nodes, entries },
         }
@@ -76,7 +76,7 @@ pub struct Row {
     pub formula: &'static str,
     /// at least,
     pub least: f64,
-    /// and at most.
+    /// and at most: null if there is no bound.
     pub most: f64,
     /// Whether it was so: alone to the message, else within the bounds.
     pub ok: bool,
@@ -151,7 +151,7 @@ impl Visitor for Measure {
 /// Rows as a table that a person can read.
 pub fn table(rows: &[Row]) -> String {
     let mut text = format!(
-        "{:20}{:>8}  {:10}{:>9}{:>11}{:>11}{:>11}  formula\n",
+        "{:26}{:>8}  {:10}{:>9}{:>11}{:>11}{:>11}  formula\n",
         "algorithm", "nodes", "load", "entries", "min", "mean", "max"
     );
     for row in rows {
@@ -163,11 +163,12 @@ pub fn table(rows: &[Row]) -> String {
         let promised = if row.least == row.most {
             format!("{}", row.least)
         } else {
-            format!("{} to {}", row.least, row.most)
+            let most = if row.most.is_finite() { row.most.to_string() } else { "any".to_owned() };
+            format!("{} to {most}", row.least)
         };
         writeln!(
             text,
-            "{:20}{:>8}  {:10}{:>9}{:>11.2}{:>11.2}{:>11.2}  {} = {promised}: {verdict}",
+            "{:26}{:>8}  {:10}{:>9}{:>11.2}{:>11.2}{:>11.2}  {} = {promised}: {verdict}",
             row.algorithm,
             row.nodes,
             row.load.name(),

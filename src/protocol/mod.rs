@@ -1,4 +1,4 @@
-//! Mutual exclusion by messages: every algorithm a pure state machine.
+//! Mutual exclusion from messages: every algorithm a pure state machine.
 //!
 //! A node of a cluster is a [`Protocol`]: it takes an [`Input`] (its user wants in or leaves, a message arrives, a
 //! timer runs out) and answers through an [`Outbox`]. It has no thread, no clock and no chance in it: the same state
@@ -16,7 +16,20 @@
 //! | [`MaekawaVoting`] | 3(K-1), if it ends at all: **it deadlocks** | none | any |
 //! | [`RaymondK`] 1989 | 2n-k-1 to 2(n-1), k inside at a time | by (time, node), as far as k allows | any |
 //!
-//! `n` nodes, granting sets of `K` ([`quorum`]). What a node sends to itself is no message.
+//! | [`TokenRing`], Le Lann 1977 | 1 when all want in, **unbounded** when nobody does | round the ring | any |
+//! | [`SuzukiKasami`] 1985 | 0 or n; ring 0 to 2n-2; tree 0 to n-1 and the token's way | the token's queue | any |
+//! | [`RicartAgrawalaToken`] 1983 | 0 or n | round, by number | any |
+//! | [`SinghalHeuristic`] 1989 | 0 to n, (n+1)/2 on average when nodes come at random | round, by number | any |
+//! | [`Raymond`] 1989 | at most 2D on a tree of diameter D; 4 when all want in | each node's queue | any |
+//! | [`NaimiTrehel`] 1987 | 0 to n, O(log n) on average | as requests reach the last | any |
+//! | [`NaimiTrehelQueue`] 1987 | 0 to n, O(log n), fewer when many want in | the token's queue | any |
+//! | [`BantaSimple`] 1993, ch. 4 | n light, 2 heavy, and what is passed on: **it can starve a node** | the token's queue | any |
+//! | [`BantaFair`] 1993, 4.6 | n light, 2 heavy, at most 2(n-1) | the token's queue | any |
+//! | [`BantaEfficient`] 1993, ch. 5 | (n-1)/m + 1 when m wait | the token's queue, in cycles | any, **within Tmax** |
+//! | [`BantaK`] 1993, ch. 6 | (n-2)/m + 2 when m wait, k inside at a time | the token's queue, in cycles | any, **within Tmax** |
+//!
+//! `n` nodes, granting sets of `K` ([`quorum`]). What a node sends to itself is no message. The first eight ask for
+//! permission; in the others a [token](TokenBased) is the permission.
 //!
 //! To write your own, implement [`Protocol`]; `examples/own_protocol.rs` is one of sixty lines under every runner.
 //!

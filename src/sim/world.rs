@@ -296,7 +296,7 @@ struct Tally {
     /// When somebody left while others waited, for each place that nobody has taken since.
     left_at: VecDeque<Time>,
     /// The requests that wait, by when they were made and by number, and how often each has been passed.
-    waiting: BTreeMap<(Time, u64), u64>,
+    waiting: Option<BTreeMap<(Time, u64), u64>>,
     bypass: u64,
     most_inside: usize,
     load: Vec<u64>,
@@ -316,7 +316,7 @@ impl Tally {
             client_delay: Sample::default(),
             sync_delay: Sample::default(),
             left_at: VecDeque::new(),
-            waiting: BTreeMap::new(),
+            waiting: (nodes <= Report::COUNTED).then(BTreeMap::new),
             bypass: 0,
             most_inside: 0,
             load: vec![0; nodes],
@@ -349,7 +349,9 @@ impl Tally {
     /// Counts a request, and gives it a number.
     fn ask(&mut self, now: Time) -> u64 {
         self.requests += 1;
-        self.waiting.insert((now, self.requests), 0);
+        if let Some(waiting) = &mut self.waiting {
+            waiting.insert((now, self.requests), 0);
+        }
         self.requests
     }
 
@@ -360,16 +362,18 @@ impl Tally {
         if let Some(left_at) = self.left_at.pop_front() {
             self.sync_delay.add(Time(now.0 - left_at.0).as_units(), 1.0);
         }
-        let passed = self.waiting.remove(&(user.asked_at, user.number)).unwrap_or(0);
-        self.bypass = self.bypass.max(passed);
-        // Those who asked at the same moment are not passed.
-        for passed in self.waiting.range_mut(..(user.asked_at, 0)).map(|(_, passed)| passed) {
-            *passed += 1;
+        if let Some(waiting) = &mut self.waiting {
+            let passed = waiting.remove(&(user.asked_at, user.number)).unwrap_or(0);
+            self.bypass = self.bypass.max(passed);
+            // Those who asked at the same moment are not passed.
+            for passed in waiting.range_mut(..(user.asked_at, 0)).map(|(_, passed)| passed) {
+                *passed += 1;
+            }
         }
     }
 
     fn leave(&mut self, now: Time) {
-        if !self.waiting.is_empty() {
+        if self.requests > self.entries {
             self.left_at.push_back(now);
         }
     }
@@ -390,7 +394,7 @@ impl Tally {
             per_entry: self.per_entry.spread(),
             client_delay: self.client_delay.spread(),
             sync_delay: self.sync_delay.spread(),
-            bypass: self.bypass,
+            bypass: self.waiting.map(|_| self.bypass),
             most_inside: self.most_inside,
             load: self.load,
             events: self.events,

@@ -2,6 +2,7 @@
 #![allow(dead_code, unused_macros, reason = "each test file is a crate of its own and uses a part")]
 
 pub mod baton;
+pub mod by_hand;
 pub mod flawed;
 pub mod happened_before;
 

@@ -1,0 +1,74 @@
+//! A cluster whose messages are delivered by hand, in any order that a test can think of.
+
+use std::collections::VecDeque;
+use std::fmt::Debug;
+
+use exclusion::protocol::{Input, NodeId, Outbox, Protocol, Timer, Unexpected, step};
+
+pub struct ByHand<P: Protocol> {
+    pub nodes: Vec<P>,
+    /// From whom, to whom, what: as they were sent.
+    pub on_the_way: VecDeque<(NodeId, NodeId, P::Message)>,
+    pub timers: Vec<(NodeId, Timer)>,
+    /// Who entered, in order.
+    pub entered: Vec<NodeId>,
+}
+
+impl<P: Protocol> ByHand<P> {
+    pub fn new(nodes: Vec<P>) -> Self {
+        Self { nodes, on_the_way: VecDeque::new(), timers: Vec::new(), entered: Vec::new() }
+    }
+
+    pub fn give(&mut self, node: u32, input: Input<P::Message>) -> Result<(), Unexpected> {
+        let node = NodeId(node);
+        let mut out = Outbox::new(node);
+        step(&mut self.nodes[node.index()], input, &mut out)?;
+        self.on_the_way.extend(out.sent().map(|(to, message)| (node, to, message)));
+        self.timers.extend(out.timers().map(|(timer, _)| (node, timer)));
+        if out.take_entry() {
+            self.entered.push(node);
+        }
+        Ok(())
+    }
+
+    pub fn request(&mut self, node: u32) {
+        self.give(node, Input::Request).expect("it is idle");
+    }
+
+    pub fn release(&mut self, node: u32) {
+        self.give(node, Input::Release).expect("it is inside");
+    }
+
+    /// Delivers the first message to the node that the test has in mind.
+    pub fn deliver(&mut self, to: u32, wanted: impl Fn(&P::Message) -> bool)
+    where
+        P::Message: Debug,
+    {
+        let is_it = |(_, node, message): &(NodeId, NodeId, P::Message)| {
+            *node == NodeId(to) && wanted(message)
+        };
+        let Some(position) = self.on_the_way.iter().position(is_it) else {
+            panic!("no such message to n{to} among {:?}", self.on_the_way);
+        };
+        let (from, _, message) = self.on_the_way.remove(position).expect("it is there");
+        self.give(to, Input::Receive { from, message }).expect("it can occur");
+    }
+
+    /// Delivers everything that is on the way, and what comes of it.
+    pub fn deliver_all(&mut self) {
+        while let Some((from, to, message)) = self.on_the_way.pop_front() {
+            self.give(to.0, Input::Receive { from, message }).expect("it can occur");
+        }
+    }
+
+    /// Lets the node's timer run out.
+    pub fn time_out(&mut self, node: u32) {
+        let set = self.timers.iter().position(|&(at, _)| at == NodeId(node)).expect("it was set");
+        let (_, timer) = self.timers.remove(set);
+        self.give(node, Input::Timeout(timer)).expect("it was set");
+    }
+
+    pub fn entries_of(&self, node: u32) -> usize {
+        self.entered.iter().filter(|&&entered| entered == NodeId(node)).count()
+    }
+}

@@ -1,0 +1,605 @@
+//! What is particular to the token family: one token, counts, orders of service, and Banta's traps.
+
+mod common;
+
+use common::by_hand::ByHand;
+use exclusion::protocol::banta_efficient::{Late, Message as Cycle};
+use exclusion::protocol::{
+    BantaEfficient, BantaFair, BantaK, BantaSimple, Channels, ClusterError, Happening, Input,
+    NaimiTrehel, NaimiTrehelQueue, NodeId, Protocol, Raymond, RicartAgrawalaToken,
+    SinghalHeuristic, SuzukiKasami, TokenBased, TokenRing, Topology, Trace, Tree, banta_fair,
+    banta_simple,
+};
+use exclusion::sim::{Delay, SimCause, Simulation, Workload};
+
+/// One token at every step, held or on its way, whatever the delays.
+fn one_token<P: TokenBased>(nodes: &[P]) {
+    let n = nodes.len();
+    for (seed, delay) in
+        (0..30).zip([Delay::Exponential(1.0), Delay::Uniform(0.0, 2.0)].into_iter().cycle())
+    {
+        for workload in [
+            Workload::Saturated { wanting: n, entries: 10 * n as u64 },
+            Workload::Poisson { rate: 0.2, entries: 10 * n as u64 },
+        ] {
+            let simulation = Simulation::new(nodes.to_vec()).seed(seed).delay(delay);
+            let outcome = simulation.workload(workload).run_checking(|view| {
+                let held = view.nodes.iter().filter(|node| node.has_token()).count();
+                let sent = view.in_flight().filter(|(_, _, message)| P::is_token(message)).count();
+                match held + sent {
+                    1 => Ok(()),
+                    tokens => Err(format!("{tokens} tokens")),
+                }
+            });
+            if let Err(error) = outcome {
+                panic!("{error}");
+            }
+        }
+    }
+}
+
+#[test]
+fn there_is_one_token_at_every_step() {
+    for n in [2, 5, 9] {
+        one_token(&TokenRing::cluster(n).unwrap());
+        one_token(&SuzukiKasami::cluster(n).unwrap());
+        one_token(&SuzukiKasami::over(&Topology::ring(n).unwrap()));
+        one_token(&SuzukiKasami::over(&Topology::star(n).unwrap()));
+        one_token(&RicartAgrawalaToken::cluster(n).unwrap());
+        one_token(&SinghalHeuristic::cluster(n).unwrap());
+        one_token(&Raymond::cluster(n).unwrap());
+        one_token(&NaimiTrehel::cluster(n).unwrap());
+        one_token(&NaimiTrehelQueue::cluster(n).unwrap());
+        one_token(&BantaSimple::cluster(n).unwrap());
+        one_token(&BantaFair::cluster(n).unwrap());
+        one_token(&BantaEfficient::cluster(n, Late::Strict).unwrap());
+        one_token(&BantaK::cluster(n, n - 1, Late::Strict).unwrap());
+    }
+}
+
+#[test]
+#[should_panic(expected = "2 tokens")]
+fn two_tokens_are_noticed() {
+    // Two rings at once: the second node of each pair has a token of its own.
+    let mut nodes = RicartAgrawalaToken::cluster(4).unwrap();
+    nodes[1] = {
+        let mut other = ByHand::new(RicartAgrawalaToken::cluster(4).unwrap());
+        other.request(1);
+        other.deliver_all();
+        other.release(1);
+        other.nodes[1].clone()
+    };
+    one_token(&nodes);
+}
+
+fn mean<P: Protocol>(nodes: Vec<P>, workload: Workload) -> f64 {
+    Simulation::new(nodes).seed(1).workload(workload).run().unwrap().per_entry.unwrap().mean
+}
+
+fn saturated(wanting: usize) -> Workload {
+    Workload::Saturated { wanting, entries: 100 * wanting as u64 }
+}
+
+#[test]
+fn a_saturated_ring_sends_one_message_an_entry() {
+    for n in [2, 3, 8, 16] {
+        assert_eq!(mean(TokenRing::cluster(n).unwrap(), saturated(n)), 1.0);
+    }
+}
+
+#[test]
+fn an_idle_ring_never_rests() {
+    // One entry early, one late: the token goes round in between, once in so many periods.
+    let n = 4;
+    let script = Workload::Script(vec![(0.0, NodeId(0)), (1000.0, NodeId(0))]);
+    let idle = |hop_delay| {
+        let ring = TokenRing::with_hop_delay(hop_delay, n).unwrap();
+        Simulation::new(ring).workload(script.clone()).run().unwrap().messages.total()
+    };
+    assert!(idle(0) > 900, "a message a unit of time: {}", idle(0));
+    assert!((90..=110).contains(&idle(9)), "a message in ten: {}", idle(9));
+}
+
+#[test]
+fn suzuki_kasami_sends_nothing_or_n() {
+    for n in [2, 3, 4, 7, 9, 13, 16] {
+        let report = Simulation::new(SuzukiKasami::cluster(n).unwrap())
+            .delay(Delay::Exponential(1.0))
+            .workload(Workload::Poisson { rate: 0.001, entries: 200 })
+            .run()
+            .unwrap();
+        let [requests, tokens] = ["REQUEST", "TOKEN"].map(|kind| report.messages.of(kind));
+        assert_eq!(requests, tokens * (n as u64 - 1), "a token for n-1 requests");
+        assert!(tokens < report.entries, "who has the token sends nothing");
+    }
+}
+
+#[test]
+fn suzuki_kasami_on_a_ring_sends_at_most_2n_minus_2() {
+    for n in [2, 3, 5, 9, 16] {
+        let ring = || SuzukiKasami::over(&Topology::ring(n).unwrap());
+        let most = 2.0 * n as f64 - 2.0;
+        assert!(mean(ring(), saturated(n)) <= most);
+        assert!(mean(ring(), Workload::AllAtOnce { rounds: 20 }) <= most);
+        // A token that rests is met by the request, and goes the rest of the way: n in all.
+        assert_eq!(mean(ring(), Workload::Script(vec![(0.0, NodeId(1))])), n as f64);
+    }
+}
+
+#[test]
+fn raymond_sends_at_most_twice_the_diameter_and_about_four_when_all_want_in() {
+    for n in [7, 15, 63, 255] {
+        let tree = Tree::k_ary(n, 2).unwrap();
+        let light = mean(Raymond::over(&tree), Workload::Poisson { rate: 0.001, entries: 2000 });
+        assert!(light <= 2.0 * tree.diameter() as f64);
+        let heavy = mean(Raymond::over(&tree), saturated(n));
+        // Each edge of the tree is passed about twice while everybody enters once, each time with a request before.
+        assert!((3.0..=4.5).contains(&heavy), "{heavy} at n={n}");
+    }
+}
+
+#[test]
+fn naimi_trehel_sends_about_log_n_messages() {
+    for n in [16_usize, 64, 256, 1024] {
+        let light = || Workload::Poisson { rate: 0.001, entries: 5000 };
+        let plain = mean(NaimiTrehel::cluster(n).unwrap(), light());
+        let log = (n as f64).ln();
+        // A request's way is the harmonic number of n on average, and the token's is 1.
+        assert!(plain > 0.7 * log && plain < log + 2.0, "{plain} at n={n}, ln n = {log}");
+        let queued = mean(NaimiTrehelQueue::cluster(n).unwrap(), light());
+        assert!(queued <= plain + 0.5, "{queued} with a queue, {plain} without");
+        // When many want in, requests are kept where they are: the queue pays.
+        let plain = mean(NaimiTrehel::cluster(n).unwrap(), saturated(n));
+        let queued = mean(NaimiTrehelQueue::cluster(n).unwrap(), saturated(n));
+        assert!(queued <= plain, "{queued} with a queue, {plain} without, when all want in");
+    }
+}
+
+#[test]
+fn singhal_asks_about_half() {
+    for n in [8, 16, 32] {
+        let light = Workload::Poisson { rate: 0.001, entries: 5000 };
+        let mean = mean(SinghalHeuristic::cluster(n).unwrap(), light);
+        let half = (n as f64 + 1.0) / 2.0;
+        assert!((mean - half).abs() < 0.1 * half, "{mean} is not about {half}");
+    }
+}
+
+/// Messages an entry when m requests wait at the beginning of each cycle: of m+1 nodes that want in, the good site is
+/// outside. Steady, so without the first cycles.
+fn at_m_waiting<P: Protocol>(nodes: &[P], m: usize) -> f64 {
+    let sent = |cycles: u64| {
+        Simulation::new(nodes.to_vec())
+            .inside(Delay::Constant(100.0))
+            .outside(Delay::Constant(10.0))
+            .workload(Workload::Saturated { wanting: m + 1, entries: cycles * m as u64 })
+            .run()
+            .unwrap()
+            .messages
+            .total()
+    };
+    (sent(60) - sent(20)) as f64 / (40 * m) as f64
+}
+
+#[test]
+fn banta_costs_what_the_corrected_formula_says_and_less_than_the_thesis() {
+    let n = 50;
+    for m in [1, 5, 10, 25, 49] {
+        let share = |messages: usize| messages as f64 / m as f64;
+        let efficient = BantaEfficient::cluster(n, Late::Strict).unwrap();
+        let measured = at_m_waiting(&efficient, m);
+        assert!((measured - (share(n - 1) + 1.0)).abs() < 1e-9, "{measured} at m={m}");
+        assert!(measured < share(n) + 1.0, "the thesis counts an update to oneself");
+
+        let several = BantaK::cluster(n, 3, Late::Strict).unwrap();
+        let measured = at_m_waiting(&several, m);
+        assert!((measured - (share(n - 2) + 2.0)).abs() < 1e-9, "{measured} at m={m}, k entries");
+        assert!(measured < share(n) + 2.0);
+    }
+}
+
+#[test]
+fn banta_needs_two_messages_when_all_want_in() {
+    let n = 16;
+    let simple = mean(BantaSimple::cluster(n).unwrap(), saturated(n));
+    let fair = mean(BantaFair::cluster(n).unwrap(), saturated(n));
+    assert!((1.8..2.4).contains(&simple), "{simple}");
+    assert!((1.8..2.4).contains(&fair), "{fair}");
+}
+
+#[test]
+fn k_are_inside_where_enough_want_in_and_one_where_few_do() {
+    for (n, k) in [(4, 2), (9, 3), (10, 9)] {
+        let cluster = || BantaK::cluster(n, k, Late::Strict).unwrap();
+        let inside = |workload| {
+            Simulation::new(cluster())
+                .inside(Delay::Constant(50.0))
+                .workload(workload)
+                .run()
+                .unwrap()
+                .most_inside
+        };
+        assert_eq!(inside(saturated(n)), k.min(n - 2), "all but the good site and who began");
+        assert_eq!(inside(Workload::Script(vec![(0.0, NodeId(1)), (9.0, NodeId(2))])), 1);
+    }
+}
+
+/// For each request, the most that any other node entered while it waited.
+fn most_entries_of_another(trace: &Trace, n: usize) -> usize {
+    let mut waiting: Vec<Option<Vec<usize>>> = vec![None; n];
+    let mut most = 0;
+    for event in &trace.events {
+        match event.happening {
+            Happening::Requests => waiting[event.node.index()] = Some(vec![0; n]),
+            Happening::Enters => {
+                waiting[event.node.index()] = None;
+                for counts in waiting.iter_mut().flatten() {
+                    counts[event.node.index()] += 1;
+                    most = most.max(counts[event.node.index()]);
+                }
+            }
+            _ => {}
+        }
+    }
+    most
+}
+
+fn patience<P: Protocol>(nodes: &[P]) -> usize {
+    let n = nodes.len();
+    let simulation = Simulation::new(nodes.to_vec()).workload(saturated(n)).traced();
+    most_entries_of_another(&simulation.run().unwrap().trace.unwrap(), n)
+}
+
+#[test]
+fn nobody_is_passed_twice_by_the_same_node() {
+    for n in [3, 6, 11] {
+        // Who waits is queued, or next in the round, by the time that the token comes back to anybody.
+        assert_eq!(patience(&TokenRing::cluster(n).unwrap()), 1);
+        assert_eq!(patience(&SuzukiKasami::cluster(n).unwrap()), 1);
+        assert_eq!(patience(&RicartAgrawalaToken::cluster(n).unwrap()), 1);
+        assert_eq!(patience(&NaimiTrehel::cluster(n).unwrap()), 1);
+        assert!(patience(&NaimiTrehelQueue::cluster(n).unwrap()) <= 2);
+        assert!(patience(&BantaFair::cluster(n).unwrap()) <= 2);
+        assert!(patience(&BantaEfficient::cluster(n, Late::Strict).unwrap()) <= 2);
+    }
+}
+
+/// In which order nodes enter when all always want in, and stay long enough for requests to be heard.
+fn order<P: Protocol>(nodes: Vec<P>) -> Vec<NodeId> {
+    let n = nodes.len();
+    let workload = Workload::Saturated { wanting: n, entries: 3 * n as u64 };
+    let simulation = Simulation::new(nodes).inside(Delay::Constant(2.0)).workload(workload);
+    let trace = simulation.traced().run().unwrap().trace.unwrap();
+    let enters = |happening: &Happening| *happening == Happening::Enters;
+    trace.events.iter().filter(|event| enters(&event.happening)).map(|event| event.node).collect()
+}
+
+#[test]
+fn tokens_without_a_queue_go_round() {
+    let n = 5;
+    let round: Vec<_> = (0..3).flat_map(|_| NodeId::all(n)).collect();
+    assert_eq!(order(TokenRing::cluster(n).unwrap()), round);
+    assert_eq!(order(RicartAgrawalaToken::cluster(n).unwrap()), round);
+    assert_eq!(order(SinghalHeuristic::cluster(n).unwrap()), round);
+}
+
+#[test]
+fn suzuki_kasamis_queue_is_first_in_first_out() {
+    // Node 3 is heard by all before node 1 asks: it is queued first, though the scan finds node 1 first.
+    let script = [(0.0, 0), (0.5, 3), (2.5, 1)].map(|(time, node)| (time, NodeId(node)));
+    let report = Simulation::new(SuzukiKasami::cluster(4).unwrap())
+        .inside(Delay::Constant(2.0))
+        .workload(Workload::Script(script.to_vec()))
+        .traced()
+        .run()
+        .unwrap();
+    assert_eq!(report.bypass, Some(0));
+}
+
+/// The chase: site 3's request reaches sites 1 and 2 in turn, each time when the token has just left.
+macro_rules! chase {
+    ($cluster:expr, $protocol:ident, $rounds:expr) => {{
+        use $protocol::Message;
+        let token = |message: &Message| matches!(message, Message::Token(..));
+        let update = |message: &Message| matches!(message, Message::Update(_));
+        let request_of = |site: u32| {
+            move |message: &Message| format!("{message:?}").starts_with(&format!("Request(n{site}"))
+        };
+        let mut cluster = ByHand::new($cluster);
+        // Site 1 gets the token from site 0, and site 3 hears of it, then asks it; the request is slow.
+        cluster.request(1);
+        cluster.deliver(0, request_of(1));
+        cluster.deliver(1, token);
+        cluster.deliver(3, update);
+        cluster.deliver(2, update);
+        cluster.request(3);
+        let mut inside = 1;
+        for _ in 0..$rounds {
+            // The other one asks the site that is inside, which leaves: the token goes on.
+            let other = 3 - inside;
+            cluster.request(other);
+            cluster.deliver(inside, request_of(other));
+            cluster.release(inside);
+            let goes_to = |site| cluster.on_the_way.iter().any(|(_, to, it)| *to == site && token(it));
+            if goes_to(NodeId(3)) {
+                cluster.deliver(3, token);
+                break;
+            }
+            cluster.deliver(other, token);
+            // Only now the request of site 3 comes to where the token has been, and is passed on.
+            cluster.deliver(inside, request_of(3));
+            inside = other;
+        }
+        (cluster.entries_of(3), cluster.entered.len())
+    }};
+}
+
+#[test]
+fn a_request_may_chase_the_token_for_ever_in_chapter_4() {
+    let (served, others) = chase!(BantaSimple::cluster(4).unwrap(), banta_simple, 100);
+    assert_eq!(served, 0, "site 3 is never served");
+    assert!(others > 100, "while the others enter {others} times");
+}
+
+#[test]
+fn copies_end_the_chase_in_section_4_6() {
+    let (served, others) = chase!(BantaFair::cluster(4).unwrap(), banta_fair, 100);
+    assert_eq!(served, 1);
+    assert!(others <= 5, "after {others} entries");
+}
+
+#[test]
+fn an_old_good_site_update_is_ignored() {
+    let update =
+        |message: &banta_simple::Message| matches!(message, banta_simple::Message::Update(_));
+    let token =
+        |message: &banta_simple::Message| matches!(message, banta_simple::Message::Token(..));
+    let request =
+        |message: &banta_simple::Message| matches!(message, banta_simple::Message::Request(_));
+    let mut cluster = ByHand::new(BantaSimple::cluster(4).unwrap());
+    // Site 1, then site 2 becomes the good site; site 3 hears of both, of the second first.
+    cluster.request(1);
+    cluster.deliver(0, request);
+    cluster.deliver(1, token);
+    cluster.deliver(2, update);
+    cluster.request(2);
+    cluster.deliver(1, request);
+    cluster.release(1);
+    cluster.deliver(2, token);
+    let old = cluster.on_the_way.iter().position(|(from, to, _)| (from.0, to.0) == (0, 3)).unwrap();
+    let old = cluster.on_the_way.remove(old).unwrap();
+    cluster.deliver(3, update);
+    let informed = cluster.nodes[3].clone();
+    cluster.on_the_way.push_back(old);
+    cluster.deliver(3, update);
+    assert_eq!(cluster.nodes[3], informed);
+    cluster.request(3);
+    let (_, to, _) = cluster.on_the_way.back().unwrap();
+    assert_eq!(*to, NodeId(2), "site 3 asks the new good site");
+}
+
+#[test]
+fn a_request_that_returns_to_its_sender_is_refused() {
+    let simple = BantaSimple::cluster(3).unwrap();
+    let mut cluster = ByHand::new(simple);
+    cluster.request(1);
+    let message = banta_simple::Message::Request(NodeId(1));
+    let error = cluster.give(1, Input::Receive { from: NodeId(0), message }).unwrap_err();
+    assert!(error.to_string().contains("its own request has come back"), "{error}");
+    for late in [Late::Strict, Late::Hardened] {
+        let mut cluster = ByHand::new(BantaEfficient::cluster(3, late).unwrap());
+        cluster.request(1);
+        let message = Cycle::Request(NodeId(1));
+        cluster.give(1, Input::Receive { from: NodeId(0), message }).unwrap_err();
+    }
+    // Copies may send it back where it has been served: then it counts for nothing.
+    let mut cluster = ByHand::new(BantaFair::cluster(3).unwrap());
+    cluster.request(1);
+    let before = cluster.nodes.clone();
+    let message = banta_fair::Message::Request(NodeId(1), 1);
+    cluster.give(1, Input::Receive { from: NodeId(0), message }).unwrap();
+    assert_eq!(cluster.nodes, before);
+}
+
+fn request(message: &Cycle) -> bool {
+    matches!(message, Cycle::Request(_))
+}
+
+fn token(message: &Cycle) -> bool {
+    matches!(message, Cycle::Token(_))
+}
+
+fn release(message: &Cycle) -> bool {
+    matches!(message, Cycle::Release)
+}
+
+#[test]
+fn a_late_request_goes_behind_the_good_site() {
+    let mut cluster = ByHand::new(BantaEfficient::cluster(4, Late::Strict).unwrap());
+    cluster.request(1);
+    cluster.deliver(0, request);
+    // Site 0 waits for late requests now: site 1 is the good site, and site 2 has not heard of it.
+    cluster.request(2);
+    cluster.deliver(0, request);
+    cluster.time_out(0);
+    cluster.deliver(1, token);
+    // Site 3 asks the good site in time, and belongs to the same cycle as site 2, after it.
+    cluster.deliver(3, |message| matches!(message, Cycle::Update(_)));
+    cluster.request(3);
+    cluster.deliver(1, request);
+    cluster.release(1);
+    cluster.time_out(1);
+    cluster.deliver(2, token);
+    cluster.release(2);
+    cluster.deliver(3, token);
+    assert_eq!(cluster.entered, [1, 2, 3].map(NodeId));
+}
+
+#[test]
+fn who_holds_the_token_and_waits_for_late_requests_is_late_itself() {
+    let mut cluster = ByHand::new(BantaEfficient::cluster(3, Late::Strict).unwrap());
+    cluster.request(1);
+    cluster.deliver(0, request);
+    cluster.request(0);
+    assert!(cluster.entered.is_empty(), "it does not enter before site 1");
+    cluster.time_out(0);
+    cluster.deliver(1, token);
+    cluster.release(1);
+    cluster.time_out(1);
+    cluster.deliver(0, token);
+    assert_eq!(cluster.entered, [1, 0].map(NodeId));
+}
+
+/// Site 2 sends a request that takes longer than Tmax: it comes to site 0 when the token has left for good.
+fn tmax_violated(late: Late) -> ByHand<BantaEfficient> {
+    let mut cluster = ByHand::new(BantaEfficient::cluster(3, late).unwrap());
+    cluster.request(1);
+    cluster.deliver(0, request);
+    cluster.request(2);
+    cluster.time_out(0);
+    cluster.deliver(1, token);
+    cluster.release(1);
+    cluster.deliver_all();
+    cluster
+}
+
+#[test]
+fn with_tmax_violated_strict_starves_a_late_request_and_hardened_does_not() {
+    let mut strict = tmax_violated(Late::Strict);
+    assert_eq!(strict.entered, [NodeId(1)], "the request lies at site 0, where the token was");
+    // Site 1 enters as often as it likes.
+    for _ in 0..10 {
+        strict.request(1);
+        strict.release(1);
+    }
+    strict.deliver_all();
+    assert_eq!(strict.entries_of(2), 0);
+
+    let mut hardened = tmax_violated(Late::Hardened);
+    hardened.time_out(1);
+    hardened.deliver_all();
+    assert_eq!(hardened.entries_of(2), 1);
+}
+
+#[test]
+fn with_tmax_violated_in_the_simulator_hardened_serves_everybody() {
+    let run = |late, seed| {
+        Simulation::new(BantaEfficient::cluster(5, late).unwrap())
+            .seed(seed)
+            .delay(Delay::Exponential(1.0))
+            .period(0.2)
+            .workload(Workload::Poisson { rate: 0.3, entries: 100 })
+            .run()
+    };
+    assert!((0..50).all(|seed| run(Late::Hardened, seed).is_ok()));
+    let starves = |seed| matches!(run(Late::Strict, seed), Err(error) if matches!(error.cause, SimCause::Stalled(_)));
+    assert!((0..50).any(starves));
+}
+
+#[test]
+fn releases_may_come_before_the_token() {
+    // Sites 1, 2 and 3 in a cycle of two entries, site 3 being the good one.
+    let mut cluster = ByHand::new(BantaK::cluster(4, 2, Late::Strict).unwrap());
+    cluster.request(0);
+    for site in 1..4 {
+        cluster.request(site);
+    }
+    for _ in 1..4 {
+        cluster.deliver(0, request);
+    }
+    cluster.release(0);
+    cluster.time_out(0);
+    cluster.deliver(1, token);
+    cluster.deliver(2, token);
+    assert_eq!(cluster.entered, [0, 1, 2].map(NodeId));
+    // Both leave before the token reaches the good site.
+    cluster.release(1);
+    cluster.release(2);
+    cluster.deliver(3, release);
+    cluster.deliver(3, release);
+    assert_eq!(cluster.entries_of(3), 0, "it does not have the token yet");
+    cluster.deliver(3, token);
+    assert_eq!(cluster.entries_of(3), 1);
+    // The semaphore is full again: the next cycle lets in two at once.
+    for site in 0..3 {
+        cluster.request(site);
+    }
+    cluster.deliver_all();
+    cluster.release(3);
+    cluster.time_out(3);
+    cluster.deliver_all();
+    assert_eq!(cluster.entered.len(), 6);
+}
+
+#[test]
+fn the_good_site_waits_for_all_who_are_inside() {
+    let mut cluster = ByHand::new(BantaK::cluster(4, 3, Late::Strict).unwrap());
+    cluster.request(0);
+    for site in 1..4 {
+        cluster.request(site);
+    }
+    cluster.deliver_all();
+    cluster.release(0);
+    cluster.time_out(0);
+    cluster.deliver_all();
+    assert_eq!(cluster.entered, [0, 1, 2].map(NodeId), "the good site is last, and alone");
+    cluster.release(2);
+    cluster.deliver_all();
+    assert_eq!(cluster.entries_of(3), 0);
+    cluster.release(1);
+    cluster.deliver_all();
+    assert_eq!(cluster.entries_of(3), 1);
+}
+
+#[test]
+fn a_request_that_was_overtaken_does_not_count_again() {
+    use exclusion::protocol::suzuki_kasami::Message;
+    let mut cluster = ByHand::new(SuzukiKasami::cluster(3).unwrap());
+    cluster.request(1);
+    cluster.deliver(0, |message| matches!(message, Message::Request(..)));
+    cluster.deliver(1, |message| matches!(message, Message::Token(_)));
+    cluster.release(1);
+    cluster.request(2);
+    cluster.deliver(1, |message| matches!(message, Message::Request(NodeId(2), _)));
+    cluster.deliver(2, |message| matches!(message, Message::Token(_)));
+    cluster.release(2);
+    // Only now site 1's old request arrives: it has been served, and the token stays.
+    cluster.deliver(2, |message| matches!(message, Message::Request(NodeId(1), _)));
+    assert!(cluster.nodes[2].has_token());
+}
+
+#[test]
+fn the_idle_holder_sends_the_token_at_once() {
+    let mut cluster = ByHand::new(NaimiTrehel::cluster(3).unwrap());
+    cluster.request(2);
+    cluster.deliver_all();
+    assert_eq!(cluster.entered, [NodeId(2)]);
+}
+
+#[test]
+fn channels_may_be_of_either_kind() {
+    assert_eq!(Raymond::CHANNELS, Channels::AnyOrder);
+    assert_eq!(BantaEfficient::CHANNELS, Channels::AnyOrder);
+}
+
+#[test]
+fn clusters_that_cannot_be_are_refused() {
+    for n in [0, 1] {
+        let few = ClusterError::TooFewNodes(n);
+        assert_eq!(TokenRing::cluster(n), Err(few.clone()));
+        assert_eq!(SuzukiKasami::cluster(n), Err(few.clone()));
+        assert_eq!(RicartAgrawalaToken::cluster(n), Err(few.clone()));
+        assert_eq!(SinghalHeuristic::cluster(n), Err(few.clone()));
+        assert_eq!(Raymond::cluster(n), Err(few.clone()));
+        assert_eq!(NaimiTrehel::cluster(n), Err(few.clone()));
+        assert_eq!(NaimiTrehelQueue::cluster(n), Err(few.clone()));
+        assert_eq!(BantaSimple::cluster(n), Err(few.clone()));
+        assert_eq!(BantaFair::cluster(n), Err(few.clone()));
+        assert_eq!(BantaEfficient::cluster(n, Late::Strict), Err(few.clone()));
+        assert_eq!(BantaK::cluster(n, 1, Late::Strict), Err(few));
+    }
+    for k in [0, 3] {
+        let refused = Err(ClusterError::Entries { entries: k, nodes: 3 });
+        assert_eq!(BantaK::cluster(3, k, Late::Strict), refused);
+    }
+}
