@@ -90,6 +90,7 @@
 //! - `std` (default): waiters of the drop-in types yield and then sleep, those of owned seats yield; the methods
 //!   with a timeout exist, and so do [`protocol`], [`sim`] and [`actor`]. Without it they spin, and the crate needs
 //!   neither `std` nor `alloc`.
+//! - `check`: exhaustive exploration of the message algorithms, with stateright ([`check`]).
 //! - `arc_lock`: `lock_arc` and its kin. Needs `alloc`.
 //!
 //! On targets without compare-and-swap the drop-in types do not exist; [`raw`] and [`Seated`] do.
@@ -141,6 +142,8 @@ pub use seat::Leased;
 
 #[cfg(all(feature = "std", not(loom)))]
 pub mod actor;
+#[cfg(all(feature = "check", not(loom)))]
+pub mod check;
 #[cfg(feature = "std")]
 pub mod protocol;
 #[cfg(feature = "std")]

@@ -148,6 +148,79 @@ impl Visitor for Measure {
     }
 }
 
+/// What Banta's algorithms cost when m requests wait at the beginning of each cycle.
+#[derive(Clone, Debug, Serialize)]
+pub struct WaitingRow {
+    /// Its name.
+    pub algorithm: &'static str,
+    /// How many nodes.
+    pub nodes: usize,
+    /// How many requests wait: m.
+    pub waiting: usize,
+    /// Messages an entry, over many cycles.
+    pub mean: f64,
+    /// What the formula says, without messages to oneself.
+    pub formula: f64,
+    /// What the thesis says.
+    pub thesis: f64,
+    /// Whether it was as the formula says, to the message.
+    pub ok: bool,
+}
+
+/// Measures a cluster at m waiting. `entries_at_a_time` tells chapter 6 from chapter 5.
+#[derive(Clone, Copy, Debug)]
+pub struct AtWaiting(pub usize);
+
+impl Visitor for AtWaiting {
+    type Output = Result<WaitingRow, String>;
+
+    fn visit<P: Protocol>(self, algorithm: &'static str, cluster: Vec<P>) -> Self::Output {
+        let Self(waiting) = self;
+        let nodes = cluster.len();
+        if waiting == 0 || waiting >= nodes {
+            return Err(format!("{waiting} of {nodes} nodes cannot wait: take 1 to {}", nodes - 1));
+        }
+        let several = usize::from(cluster[0].entries_at_a_time() > 1);
+        // Of m+1 nodes that want in, the good site is outside when its cycle begins. The first cycles are left out.
+        let sent = |cycles: u64| {
+            let workload =
+                Workload::Saturated { wanting: waiting + 1, entries: cycles * waiting as u64 };
+            let simulation = Simulation::new(cluster.clone())
+                .inside(Delay::Constant(100.0))
+                .outside(Delay::Constant(10.0))
+                .workload(workload);
+            simulation
+                .run()
+                .map(|report| report.messages.total())
+                .map_err(|error| error.to_string())
+        };
+        let mean = (sent(60)? - sent(20)?) as f64 / (40 * waiting) as f64;
+        let share = |messages: usize| messages as f64 / waiting as f64;
+        let formula = share(nodes - 1 - several) + 1.0 + several as f64;
+        let thesis = share(nodes) + 1.0 + several as f64;
+        let ok = (mean - formula).abs() < 1e-9;
+        Ok(WaitingRow { algorithm, nodes, waiting, mean, formula, thesis, ok })
+    }
+}
+
+/// Rows at m waiting as a table.
+pub fn waiting_table(rows: &[WaitingRow]) -> String {
+    let mut text = format!(
+        "{:26}{:>8}{:>9}{:>11}{:>11}{:>11}\n",
+        "algorithm", "nodes", "waiting", "measured", "formula", "thesis"
+    );
+    for row in rows {
+        let verdict = if row.ok { "ok" } else { "NOT OK" };
+        writeln!(
+            text,
+            "{:26}{:>8}{:>9}{:>11.2}{:>11.2}{:>11.2}  {verdict}",
+            row.algorithm, row.nodes, row.waiting, row.mean, row.formula, row.thesis
+        )
+        .expect("a string takes it");
+    }
+    text
+}
+
 /// Rows as a table that a person can read.
 pub fn table(rows: &[Row]) -> String {
     let mut text = format!(

@@ -124,10 +124,25 @@ fn messages_of_what_cannot_be_are_wrong_usage() {
         (&["--algorithms", "maekawa_plane", "--nodes", "43"], "order 6"),
         (&["--algorithms", "lamport", "--nodes", "5000"], "take at most 4096"),
         (&["--loads", "heavy"], "invalid value 'heavy'"),
+        (&["--waiting", "50"], "take 1 to 49"),
+        (&["--waiting", "5", "--algorithms", "lamport"], "has no cycles"),
     ] {
         let output = lab(&[&["messages"], arguments].concat());
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
         let error = String::from_utf8(output.stderr).unwrap();
         assert!(error.contains(reason), "{error}");
     }
+}
+
+#[test]
+fn bantas_cycles_cost_what_the_corrected_formula_says() {
+    let output = lab(&["messages", "--waiting", "1,25", "--json"]);
+    assert!(output.status.success(), "{output:?}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    let rows: Vec<serde_json::Value> =
+        text.lines().map(|line| serde_json::from_str(line).expect("an object a line")).collect();
+    assert_eq!(rows.len(), 6);
+    let [mean, formula, thesis] =
+        ["mean", "formula", "thesis"].map(|field| rows[1][field].as_f64().unwrap());
+    assert_eq!((mean, formula, thesis), (49.0 / 25.0 + 1.0, 49.0 / 25.0 + 1.0, 3.0));
 }

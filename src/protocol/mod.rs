@@ -15,11 +15,10 @@
 //! | [`Maekawa`] 1985, remedied | 3(K-1) alone, at most 6(K-1) | by (time, node), nearly | any |
 //! | [`MaekawaVoting`] | 3(K-1), if it ends at all: **it deadlocks** | none | any |
 //! | [`RaymondK`] 1989 | 2n-k-1 to 2(n-1), k inside at a time | by (time, node), as far as k allows | any |
-//!
 //! | [`TokenRing`], Le Lann 1977 | 1 when all want in, **unbounded** when nobody does | round the ring | any |
 //! | [`SuzukiKasami`] 1985 | 0 or n; ring 0 to 2n-2; tree 0 to n-1 and the token's way | the token's queue | any |
 //! | [`RicartAgrawalaToken`] 1983 | 0 or n | round, by number | any |
-//! | [`SinghalHeuristic`] 1989 | 0 to n, (n+1)/2 on average when nodes come at random | round, by number | any |
+//! | [`SinghalHeuristic`] 1989, remedied | 0 to n, (n+1)/2 on average when nodes come at random | round, by number | any |
 //! | [`Raymond`] 1989 | at most 2D on a tree of diameter D; 4 when all want in | each node's queue | any |
 //! | [`NaimiTrehel`] 1987 | 0 to n, O(log n) on average | as requests reach the last | any |
 //! | [`NaimiTrehelQueue`] 1987 | 0 to n, O(log n), fewer when many want in | the token's queue | any |
@@ -165,10 +164,28 @@ pub trait Protocol: Clone + Eq + Hash + Debug {
         1
     }
 
+    /// What always holds between the nodes and the messages on the way (from whom, to whom, what), beyond what holds
+    /// for every protocol.
+    ///
+    /// # Errors
+    /// What does not hold.
+    fn invariant(
+        _cluster: &[Self],
+        _on_the_way: &[(NodeId, NodeId, &Self::Message)],
+    ) -> Result<(), &'static str> {
+        Ok(())
+    }
+
     /// What an entry costs in this cluster, if there is a formula for it.
     fn cost(_cluster: &[Self]) -> Option<Cost> {
         None
     }
+}
+
+/// A protocol that serves requests in the order of their stamps: who is inside asked before all who wait.
+pub trait Ordered: Protocol {
+    /// The stamp of the user's request, while it waits or is inside.
+    fn stamp(&self) -> Option<Stamp>;
 }
 
 /// A protocol in which a token is the permission: there is exactly one, held or on its way.

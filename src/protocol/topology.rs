@@ -89,6 +89,14 @@ impl Topology {
         }
     }
 
+    /// Who can send to a node, in order.
+    pub fn sources(&self, node: NodeId) -> Vec<NodeId> {
+        match self {
+            Self::Ring(nodes) => vec![NodeId::at((node.index() + nodes - 1) % nodes)],
+            Self::Complete(_) | Self::Tree(_) => self.neighbours(node),
+        }
+    }
+
     /// For each node, the neighbour on the way to each other node; itself for itself.
     pub fn routes(&self) -> Vec<Vec<NodeId>> {
         let nodes = NodeId::all(self.nodes());

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use lab::catalogue::{NAMES, NoCluster, with_cluster};
-use lab::messages::{Load, Measure, table};
+use lab::messages::{AtWaiting, Load, Measure, table, waiting_table};
 
 use super::{Outcome, say, say_json};
 
@@ -11,7 +11,9 @@ use super::{Outcome, say, say_json};
 Examples:
   lab messages
   lab messages --algorithms lamport,ricart_agrawala --nodes 4,16,64
-  lab messages --algorithms maekawa --loads alone,saturated --json")]
+  lab messages --algorithms maekawa --loads alone,saturated --json
+  lab messages --algorithms raymond,naimi_trehel --nodes 1000000
+  lab messages --algorithms banta_efficient,banta_k --nodes 50 --waiting 1,5,10,25,49")]
 pub(crate) struct Messages {
     /// Algorithms to run, separated by commas [default: all]
     #[arg(long, value_delimiter = ',')]
@@ -22,6 +24,9 @@ pub(crate) struct Messages {
     /// How much is wanted, separated by commas [default: all]
     #[arg(long, value_delimiter = ',')]
     loads: Vec<Load>,
+    /// Banta's chapters 5 and 6 with so many requests waiting, separated by commas, beside the thesis's formula
+    #[arg(long, value_delimiter = ',')]
+    waiting: Vec<usize>,
     /// Where chance starts from
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -33,14 +38,50 @@ pub(crate) struct Messages {
 /// A part of it, for the tour.
 pub(crate) fn taste() -> Outcome {
     let loads = vec![Load::Alone, Load::Saturated];
-    Messages { algorithms: Vec::new(), nodes: vec![7], loads, seed: 1, json: false }.run()
+    let (algorithms, nodes, waiting) = (Vec::new(), vec![7], Vec::new());
+    Messages { algorithms, nodes, loads, waiting, seed: 1, json: false }.run()
 }
 
 impl Messages {
     const NODES: [usize; 10] = [2, 3, 4, 6, 7, 9, 10, 13, 15, 16];
 
+    /// The algorithms that go in cycles.
+    const CYCLES: [&str; 3] = ["banta_efficient", "banta_efficient_hardened", "banta_k"];
+
     /// Counts messages, prints what comes, and says whether all was as the formulas say.
     pub(crate) fn run(&self) -> Outcome {
+        if self.waiting.is_empty() { self.run_loads() } else { self.run_waiting() }
+    }
+
+    fn run_waiting(&self) -> Outcome {
+        let algorithms: Vec<&str> = if self.algorithms.is_empty() {
+            Self::CYCLES.to_vec()
+        } else {
+            self.algorithms.iter().map(String::as_str).collect()
+        };
+        let nodes = if self.nodes.is_empty() { &[50][..] } else { &self.nodes };
+        let mut rows = Vec::new();
+        for algorithm in algorithms {
+            if !Self::CYCLES.contains(&algorithm) {
+                let cycles = Self::CYCLES.join(", ");
+                return Err(format!("--waiting is for {cycles}: '{algorithm}' has no cycles"));
+            }
+            for &nodes in nodes {
+                for &waiting in &self.waiting {
+                    let row = with_cluster(algorithm, nodes, AtWaiting(waiting));
+                    rows.push(row.map_err(|error| error.to_string())??);
+                }
+            }
+        }
+        if self.json {
+            rows.iter().for_each(say_json);
+        } else {
+            say(waiting_table(&rows));
+        }
+        Ok(rows.iter().all(|row| row.ok))
+    }
+
+    fn run_loads(&self) -> Outcome {
         let algorithms: Vec<&str> = if self.algorithms.is_empty() {
             NAMES.to_vec()
         } else {

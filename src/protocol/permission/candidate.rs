@@ -61,6 +61,11 @@ impl Candidate {
         Ok(())
     }
 
+    /// The stamp of our request, while we wait or are inside.
+    pub(super) fn stamp(&self) -> Option<Stamp> {
+        (!self.phase.is_idle()).then_some(Stamp { time: self.asked, node: self.me })
+    }
+
     pub(super) fn check_peer(&self, from: NodeId) -> Result<(), Refused> {
         if from == self.me || from.index() >= self.nodes {
             return Err(Refused("there is no such peer"));

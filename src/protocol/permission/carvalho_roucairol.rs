@@ -118,6 +118,17 @@ impl Protocol for CarvalhoRoucairol {
         Ok(())
     }
 
+    fn invariant(
+        cluster: &[Self],
+        _on_the_way: &[(NodeId, NodeId, &Message)],
+    ) -> Result<(), &'static str> {
+        let asks = |one: NodeId, other: NodeId| cluster[one.index()].lacking.contains(other);
+        let all = || NodeId::all(cluster.len());
+        let one_asks =
+            |one: NodeId| all().all(|other| other <= one || asks(one, other) || asks(other, one));
+        if all().all(one_asks) { Ok(()) } else { Err("two nodes have the permission between them") }
+    }
+
     fn cost(cluster: &[Self]) -> Option<Cost> {
         let most = 2 * (cluster.len() - 1);
         // In turn, everybody has given all its permissions away since it entered last.

@@ -15,7 +15,8 @@
 //! coming" too soon.
 
 use crate::protocol::{
-    Channels, Clock, ClusterError, Cost, Exclusive, NodeId, Outbox, Phase, Protocol, Refused, Stamp,
+    Channels, Clock, ClusterError, Cost, Exclusive, NodeId, Ordered, Outbox, Phase, Protocol,
+    Refused, Stamp,
 };
 
 /// What the nodes say to each other, with the time at which they say it.
@@ -171,3 +172,9 @@ impl Protocol for Lamport {
 }
 
 impl Exclusive for Lamport {}
+
+impl Ordered for Lamport {
+    fn stamp(&self) -> Option<Stamp> {
+        self.requests[self.me.index()].map(|time| Stamp { time, node: self.me })
+    }
+}

@@ -235,6 +235,27 @@ impl Protocol for Maekawa {
         Ok(())
     }
 
+    fn invariant(
+        cluster: &[Self],
+        on_the_way: &[(NodeId, NodeId, &Message)],
+    ) -> Result<(), &'static str> {
+        // An arbiter's one confirmation: on its way, with a candidate, or on its way back.
+        let confirmations = |arbiter: NodeId| {
+            let held = cluster.iter().filter(|node| node.confirmed.contains(arbiter)).count();
+            let sent = on_the_way.iter().filter(|(from, to, message)| match message {
+                Message::Confirm(..) => *from == arbiter,
+                Message::Relinquish(_) | Message::Release(_) => *to == arbiter,
+                Message::Request(_) | Message::Inquire(_) => false,
+            });
+            held + sent.count()
+        };
+        if NodeId::all(cluster.len()).all(|arbiter| confirmations(arbiter) <= 1) {
+            Ok(())
+        } else {
+            Err("an arbiter has confirmed two requests")
+        }
+    }
+
     fn cost(cluster: &[Self]) -> Option<Cost> {
         let (least, most) = Arbiters::peers(cluster.iter().map(|node| &node.arbiters));
         let (least, most) = (least as f64, most as f64);

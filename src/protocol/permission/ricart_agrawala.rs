@@ -15,7 +15,9 @@
 //! which happened before another, in Lamport's sense, is the older one.
 
 use super::candidate::Candidate;
-use crate::protocol::{ClusterError, Cost, Exclusive, NodeId, NodeSet, Outbox, Protocol, Refused};
+use crate::protocol::{
+    ClusterError, Cost, Exclusive, NodeId, NodeSet, Ordered, Outbox, Protocol, Refused, Stamp,
+};
 
 pub use super::candidate::Message;
 
@@ -109,3 +111,9 @@ impl Protocol for RicartAgrawala {
 }
 
 impl Exclusive for RicartAgrawala {}
+
+impl Ordered for RicartAgrawala {
+    fn stamp(&self) -> Option<Stamp> {
+        self.candidate.stamp()
+    }
+}

@@ -103,6 +103,17 @@ impl Protocol for SinghalDynamic {
         Ok(())
     }
 
+    fn invariant(
+        cluster: &[Self],
+        _on_the_way: &[(NodeId, NodeId, &Message)],
+    ) -> Result<(), &'static str> {
+        let asks = |one: NodeId, other: NodeId| cluster[one.index()].to_ask.contains(other);
+        let all = || NodeId::all(cluster.len());
+        let one_asks =
+            |one: NodeId| all().all(|other| other <= one || asks(one, other) || asks(other, one));
+        if all().all(one_asks) { Ok(()) } else { Err("neither of two nodes asks the other") }
+    }
+
     fn cost(cluster: &[Self]) -> Option<Cost> {
         let most = 2 * (cluster.len() - 1);
         // The first to come asks nobody, the last everybody.

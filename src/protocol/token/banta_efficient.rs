@@ -50,11 +50,7 @@ impl Protocol for BantaEfficient {
 
     fn release(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
         self.cycle.phase.release()?;
-        if self.cycle.is_good() {
-            self.cycle.begin(out);
-        } else {
-            self.cycle.pass_on(out);
-        }
+        self.cycle.go_on(out);
         Ok(())
     }
 
@@ -80,8 +76,8 @@ impl Protocol for BantaEfficient {
         }
     }
 
-    fn timeout(&mut self, _: Timer, out: &mut Outbox<Message>) -> Result<(), Refused> {
-        self.cycle.collected(out)
+    fn timeout(&mut self, timer: Timer, out: &mut Outbox<Message>) -> Result<(), Refused> {
+        self.cycle.timeout(timer, out)
     }
 
     fn cost(cluster: &[Self]) -> Option<Cost> {

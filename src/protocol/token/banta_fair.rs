@@ -11,7 +11,7 @@
 //! | `UPDATE` | the queue has a new last site | all who are not on it |
 //! | `TOKEN` | the user leaves and the queue is not empty; or a `REQUEST` finds the token resting | the first in the queue |
 //!
-//! Cost: n messages an entry when few want in, 2 when many do, at most 2(n-1).
+//! Cost: n messages an entry when few want in, 2 when many do and all messages take equally long, at most 2(n-1).
 
 use std::collections::VecDeque;
 
@@ -146,7 +146,8 @@ impl Protocol for BantaFair {
         }
         match message {
             Message::Request(site, number) => {
-                if site.index() >= nodes {
+                let not_yet = site == self.me && number > self.settled[site.index()];
+                if site.index() >= nodes || not_yet {
                     return Err(Refused("that site cannot have asked"));
                 }
                 // A copy did its work before the request got here. Our own may come back so too.

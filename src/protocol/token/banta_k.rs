@@ -16,7 +16,8 @@
 //! Cost: (n-2)/m + 2 messages an entry when m want in; the thesis counts an update to the sender and a release of the
 //! good site, n/m + 2.
 //!
-//! A cycle of one lets in one: with few who want in, k are not inside together. The thesis never restores the
+//! A cycle of one lets in one: with few who want in, k are not inside together; and never more than n-2, for the good
+//! site enters alone, and who began the cycle is outside. The thesis never restores the
 //! semaphore, and has the good site wait for k releases; there are as many as the semaphore is short of k.
 
 use super::cycle::Cycle;
@@ -76,7 +77,10 @@ impl Protocol for BantaK {
     fn release(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
         self.cycle.phase.release()?;
         match self.to_tell.take() {
-            Some(site) => out.send(site, Message::Release),
+            Some(site) => {
+                out.send(site, Message::Release);
+                self.cycle.pass_on_requests(out);
+            }
             None => self.cycle.begin(out),
         }
         Ok(())
@@ -94,8 +98,8 @@ impl Protocol for BantaK {
             Message::Update(good) => self.cycle.receive_update(good),
             Message::Token(token) => {
                 self.cycle.receive_token(token)?;
-                let good = self.cycle.good_site();
                 let Some(token) = &mut self.cycle.token else { return Ok(()) };
+                let good = token.good.site;
                 if good == self.cycle.me {
                     self.to_leave = Some(self.entries - token.free);
                 } else {
@@ -110,8 +114,8 @@ impl Protocol for BantaK {
                 self.enter_if_enough_have_left(out);
             }
             Message::Release => {
-                if !self.cycle.phase.is_waiting() {
-                    return Err(Refused("it does not wait"));
+                if !self.cycle.phase.is_waiting() || self.have_left == self.entries {
+                    return Err(Refused("it does not wait for so many to leave"));
                 }
                 self.have_left += 1;
                 self.enter_if_enough_have_left(out);
@@ -120,8 +124,8 @@ impl Protocol for BantaK {
         Ok(())
     }
 
-    fn timeout(&mut self, _: Timer, out: &mut Outbox<Message>) -> Result<(), Refused> {
-        self.cycle.collected(out)
+    fn timeout(&mut self, timer: Timer, out: &mut Outbox<Message>) -> Result<(), Refused> {
+        self.cycle.timeout(timer, out)
     }
 
     fn entries_at_a_time(&self) -> usize {

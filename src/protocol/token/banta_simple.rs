@@ -10,7 +10,8 @@
 //! | `UPDATE` | the queue has a new last site | all who are not on it |
 //! | `TOKEN` | the user leaves and the queue is not empty; or a `REQUEST` finds the token resting | the first in the queue |
 //!
-//! Cost: n messages an entry when few want in, 2 when many do, and the requests that are passed on.
+//! Cost: n messages an entry when few want in, 2 when many do and all messages take equally long, and the requests that
+//! are passed on.
 //!
 //! **It can starve a site**: a request may arrive wherever the token has just left, and chase it for ever. See
 //! [`BantaFair`](super::BantaFair). What the text leaves open is settled so: a site at which the token rests enters
@@ -123,6 +124,9 @@ impl Protocol for BantaSimple {
             Message::Request(site) => {
                 if site == self.me {
                     return Err(Refused("its own request has come back"));
+                }
+                if site.index() >= self.nodes {
+                    return Err(Refused("that site cannot have asked"));
                 }
                 if self.phase.is_idle() && self.token.is_none() {
                     // The chase: the token was here.

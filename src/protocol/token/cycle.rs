@@ -41,7 +41,7 @@ pub struct Token {
     /// Whom it visits, the receiver first. The good site is among them; behind it are those of the next cycle.
     pub(super) queue: VecDeque<NodeId>,
     /// The good site of this cycle.
-    good: GoodSite,
+    pub(super) good: GoodSite,
     /// How many may still enter in this cycle without waiting for another to leave.
     pub(super) free: usize,
 }
@@ -71,7 +71,7 @@ pub(super) struct Cycle {
 }
 
 impl Cycle {
-    pub(super) const COLLECTED: Timer = Timer(0);
+    const COLLECTED: Timer = Timer(0);
 
     /// How long to wait for late requests, in periods.
     const WAIT: u32 = 2;
@@ -93,14 +93,15 @@ impl Cycle {
         })
     }
 
-    /// Whether we are the good site of this cycle, and so the last of it.
-    pub(super) fn is_good(&self) -> bool {
-        self.good.site == self.me
-    }
-
-    /// The good site of this cycle.
-    pub(super) fn good_site(&self) -> NodeId {
-        self.good.site
+    /// Who has left with the token in hand: passes it on, or begins the next cycle if it was the last of this one.
+    pub(super) fn go_on(&mut self, out: &mut Outbox<Message>) {
+        let Some(token) = &self.token else { return };
+        // By what the token says: our own news may be old, if the network breaks its promise.
+        if token.queue.contains(&token.good.site) {
+            self.pass_on(out);
+        } else {
+            self.begin(out);
+        }
     }
 
     pub(super) fn request(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
@@ -129,6 +130,9 @@ impl Cycle {
         if site == self.me {
             return Err(Refused("its own request has come back"));
         }
+        if site.index() >= self.nodes {
+            return Err(Refused("that site cannot have asked"));
+        }
         match &mut self.token {
             Some(token) if self.collecting => {
                 append(&mut token.queue, [site]);
@@ -155,7 +159,8 @@ impl Cycle {
 
     /// Checks that the token is for us, and takes us off its queue.
     pub(super) fn receive_token(&mut self, mut token: Token) -> Result<(), Refused> {
-        if !self.phase.is_waiting() || token.queue.front() != Some(&self.me) {
+        if !self.phase.is_waiting() || self.token.is_some() || token.queue.front() != Some(&self.me)
+        {
             return Err(Refused("it does not wait for the token"));
         }
         token.queue.pop_front();
@@ -178,13 +183,26 @@ impl Cycle {
     }
 
     /// The wait is over.
-    pub(super) fn collected(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
-        if !self.collecting {
+    pub(super) fn timeout(
+        &mut self,
+        timer: Timer,
+        out: &mut Outbox<Message>,
+    ) -> Result<(), Refused> {
+        if !self.collecting || timer != Self::COLLECTED {
             return Err(Refused("it does not wait for late requests"));
         }
         self.collecting = false;
         self.pass_on(out);
         Ok(())
+    }
+
+    /// Without the token, passes on the requests that were kept while we wanted in, if we are to.
+    pub(super) fn pass_on_requests(&mut self, out: &mut Outbox<Message>) {
+        if self.late == Late::Hardened {
+            for site in self.kept.drain(..) {
+                out.send(self.good.site, Message::Request(site));
+            }
+        }
     }
 
     /// Sends the token to the first in the queue.
@@ -193,8 +211,9 @@ impl Cycle {
             if self.late == Late::Hardened {
                 append(&mut token.queue, self.kept.drain(..));
             }
-            let first = *token.queue.front().expect("the good site is on the queue");
-            out.send(first, Message::Token(token));
+            if let Some(&first) = token.queue.front() {
+                out.send(first, Message::Token(token));
+            }
         }
     }
 }

@@ -125,6 +125,19 @@ impl Protocol for NaimiTrehel {
         Ok(())
     }
 
+    fn invariant(
+        cluster: &[Self],
+        _on_the_way: &[(NodeId, NodeId, &Message)],
+    ) -> Result<(), &'static str> {
+        // Who asks whom is a forest: whoever passes a request on passes it to an end.
+        let ends = |start: NodeId| {
+            let next = |node: &NodeId| cluster[node.index()].ask;
+            std::iter::successors(Some(start), next).take(cluster.len() + 1).count()
+                <= cluster.len()
+        };
+        if NodeId::all(cluster.len()).all(ends) { Ok(()) } else { Err("a request would go round") }
+    }
+
     fn cost(cluster: &[Self]) -> Option<Cost> {
         let n = cluster.len();
         // One after the other: node 0 is asked, and knows the last who asked it.

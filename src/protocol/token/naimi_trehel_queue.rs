@@ -9,7 +9,8 @@
 //! | `REQUEST` | the user wants in, and the token is elsewhere; or one is passed on by a node that wants nothing | whom we would ask |
 //! | `TOKEN` | the user leaves and somebody is queued; or a `REQUEST` finds the token resting | the first in the queue |
 //!
-//! Cost: 0 to n messages an entry, O(log n) on average with a smaller factor. Between two entries T.
+//! Cost: 0 to n messages an entry, O(log n) on average, and fewer than the first version when many want in. Between two
+//! entries T.
 
 use std::collections::VecDeque;
 

@@ -139,6 +139,30 @@ impl Protocol for Raymond {
         Ok(())
     }
 
+    fn invariant(
+        cluster: &[Self],
+        on_the_way: &[(NodeId, NodeId, &Message)],
+    ) -> Result<(), &'static str> {
+        // Each way ends where the token is, or on the edge that it is passing.
+        let travels = |from: NodeId, to: NodeId| on_the_way.contains(&(from, to, &Message::Token));
+        let leads_to_token = |start: NodeId| {
+            let mut here = start;
+            for _ in 0..cluster.len() {
+                match cluster[here.index()].towards {
+                    None => return true,
+                    Some(next) if travels(here, next) || travels(next, here) => return true,
+                    Some(next) => here = next,
+                }
+            }
+            false
+        };
+        if NodeId::all(cluster.len()).all(leads_to_token) {
+            Ok(())
+        } else {
+            Err("a way does not lead to the token")
+        }
+    }
+
     fn cost(cluster: &[Self]) -> Option<Cost> {
         let tree = Tree::with_parents(cluster.iter().map(|node| node.towards).collect());
         // Node after node, the token is at the one before. The first has it.

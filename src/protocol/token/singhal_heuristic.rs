@@ -1,40 +1,35 @@
-//! Singhal 1989, the heuristic: ask only those who probably want in too.
+//! Singhal 1989, the heuristic, remedied: ask only those who probably want in too.
 //!
-//! Who wants in will soon have the token, or know who does; so a request goes only to those who are believed to want
-//! in. Each node keeps what it believes of the others, with the number of the request it rests on, and the token
-//! carries what is known where it has been; where both meet, the higher number is right.
-//!
-//! It begins as a staircase: each node believes that all before it want in. So of any two at least one believes it of
-//! the other, and that stays so: no two who want in can miss each other.
+//! Who wants in will soon have the token, or know who does; so a request goes only to those who probably want in: who
+//! have asked us since we asked them. It begins as a staircase: each node will ask all before it. So of any two at least
+//! one will ask the other, or is asking it at this moment.
 //!
 //! | message | when | to |
 //! |---|---|---|
-//! | `REQUEST` | the user wants in, and the token is elsewhere | those believed to want in |
-//! | | we wait, and hear from one of whom we did not believe it | that one |
+//! | `REQUEST` | the user wants in, and the token is elsewhere | those who probably want in |
+//! | | we wait, and are asked by one whom we have not asked | that one |
+//! | | the token comes to rest here, so that they will ask us | those who have asked us since we asked them |
 //! | `TOKEN` | the user leaves and somebody wants in; or a `REQUEST` finds the token resting | the next who wants in |
 //!
-//! Cost: 0 to n messages an entry, about (n+1)/2 when nodes come at random. Between two entries T.
+//! Cost: 0 to n messages an entry, about (n+1)/2 when nodes come at random, and a message for each request that comes so
+//! late that it has been served. Between two entries T.
+//!
+//! The paper has each node forget who wants in when the token says that it has been served. If the request itself is
+//! still on its way, neither of the two then expects anything of the other; and if the token rests with one of them, the
+//! other may wait for ever. So here the token does not change whom a node will ask, and nobody lets it rest who would
+//! have to ask somebody.
 
 use crate::protocol::{
-    ClusterError, Cost, Exclusive, NodeId, Outbox, Phase, Protocol, Refused, TokenBased,
+    ClusterError, Cost, Exclusive, NodeId, NodeSet, Outbox, Phase, Protocol, Refused, TokenBased,
 };
-
-/// What is believed of a node.
-#[derive(Clone, Copy, Default, PartialEq, Eq, Hash, Debug)]
-pub struct Belief {
-    /// Whether it wants in.
-    wants: bool,
-    /// The number of the request that this rests on.
-    number: u64,
-}
 
 /// What the nodes say to each other.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Message {
-    /// I want in, for the time with this number.
+    /// I want in, or wanted, for the time with this number.
     Request(u64),
-    /// The token, with what is known where it has been.
-    Token(Vec<Belief>),
+    /// The token, with the number of each node's last entry.
+    Token(Vec<u64>),
 }
 
 impl crate::protocol::Message for Message {
@@ -51,8 +46,14 @@ impl crate::protocol::Message for Message {
 pub struct SinghalHeuristic {
     me: NodeId,
     phase: Phase,
-    beliefs: Vec<Belief>,
-    token: Option<Vec<Belief>>,
+    /// The highest number heard from each node; our own among them.
+    heard: Vec<u64>,
+    /// Who probably wants in: whom to ask next.
+    likely: NodeSet,
+    /// Whom we have asked, while we wait.
+    asked: NodeSet,
+    /// The token: the number of each node's last entry.
+    served: Option<Vec<u64>>,
 }
 
 impl SinghalHeuristic {
@@ -65,28 +66,28 @@ impl SinghalHeuristic {
         let node = |me: NodeId| Self {
             me,
             phase: Phase::Idle,
-            beliefs: NodeId::all(nodes)
-                .map(|node| Belief { wants: node < me, number: 0 })
-                .collect(),
-            token: (me.index() == 0).then(|| vec![Belief::default(); nodes]),
+            heard: vec![0; nodes],
+            likely: NodeSet::of(nodes, NodeId::all(me.index())),
+            asked: NodeSet::empty(nodes),
+            served: (me.index() == 0).then(|| vec![0; nodes]),
         };
         Ok(NodeId::all(nodes).map(node).collect())
     }
 
-    /// Compares notes with the token, and sends it to the next who wants in. If there is nobody, it rests here.
+    fn our_request(&self) -> Message {
+        Message::Request(self.heard[self.me.index()])
+    }
+
+    /// Sends the token to the next who wants in. If there is nobody, it rests here, and all must come to ask us.
     fn hand_over(&mut self, out: &mut Outbox<Message>) {
-        let Some(mut token) = self.token.take() else { return };
-        for (mine, its) in self.beliefs.iter_mut().zip(&mut token) {
-            if mine.number > its.number {
-                *its = *mine;
-            } else {
-                *mine = *its;
-            }
-        }
-        let wants = |node: &NodeId| self.beliefs[node.index()].wants;
-        match self.me.after(self.beliefs.len()).find(wants) {
-            Some(next) => out.send(next, Message::Token(token)),
-            None => self.token = Some(token),
+        let Some(served) = self.served.take() else { return };
+        let wants = |node: &NodeId| self.heard[node.index()] > served[node.index()];
+        if let Some(next) = self.me.after(self.heard.len()).find(wants) {
+            out.send(next, Message::Token(served));
+        } else {
+            self.served = Some(served);
+            out.broadcast(self.likely.iter(), self.our_request());
+            self.likely.clear();
         }
     }
 }
@@ -96,23 +97,21 @@ impl Protocol for SinghalHeuristic {
 
     fn request(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
         self.phase.request()?;
-        let number = self.beliefs[self.me.index()].number + 1;
-        self.beliefs[self.me.index()] = Belief { wants: true, number };
-        if self.token.is_some() {
+        self.heard[self.me.index()] += 1;
+        if self.served.is_some() {
             self.phase.enter(out);
         } else {
-            let likely = |node: &NodeId| self.beliefs[node.index()].wants;
-            let likely = self.me.others(self.beliefs.len()).filter(likely);
-            out.broadcast(likely, Message::Request(number));
+            out.broadcast(self.likely.iter(), self.our_request());
+            std::mem::swap(&mut self.likely, &mut self.asked);
         }
         Ok(())
     }
 
     fn release(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
         self.phase.release()?;
-        self.beliefs[self.me.index()].wants = false;
-        if let Some(token) = &mut self.token {
-            token[self.me.index()] = self.beliefs[self.me.index()];
+        self.asked.clear();
+        if let Some(served) = &mut self.served {
+            served[self.me.index()] = self.heard[self.me.index()];
         }
         self.hand_over(out);
         Ok(())
@@ -124,40 +123,58 @@ impl Protocol for SinghalHeuristic {
         message: Message,
         out: &mut Outbox<Message>,
     ) -> Result<(), Refused> {
-        if from == self.me || from.index() >= self.beliefs.len() {
+        if from == self.me || from.index() >= self.heard.len() {
             return Err(Refused("there is no such peer"));
         }
         match message {
             Message::Request(number) => {
-                let belief = &mut self.beliefs[from.index()];
-                // An old one that was overtaken counts for nothing.
-                if number <= belief.number {
-                    return Ok(());
+                let heard = &mut self.heard[from.index()];
+                *heard = number.max(*heard);
+                // Who asks us does not expect us to ask, so we must; or it must know of us.
+                if self.phase.is_waiting() && self.asked.insert(from) {
+                    out.send(from, self.our_request());
+                } else {
+                    self.likely.insert(from);
                 }
-                let new = !belief.wants;
-                *belief = Belief { wants: true, number };
-                match self.phase {
-                    Phase::Idle => self.hand_over(out),
-                    // It has not heard from us, since we did not believe that it wants in.
-                    Phase::Waiting if new => {
-                        out.send(from, Message::Request(self.beliefs[self.me.index()].number));
-                    }
-                    Phase::Waiting | Phase::Inside => {}
+                if self.phase.is_idle() {
+                    self.hand_over(out);
                 }
             }
-            Message::Token(token) => {
-                if !self.phase.is_waiting() || self.token.is_some() {
+            Message::Token(served) => {
+                if !self.phase.is_waiting() || self.served.is_some() {
                     return Err(Refused("it does not wait for the token"));
                 }
-                self.token = Some(token);
+                self.served = Some(served);
                 self.phase.enter(out);
             }
         }
         Ok(())
     }
 
+    fn invariant(
+        cluster: &[Self],
+        on_the_way: &[(NodeId, NodeId, &Message)],
+    ) -> Result<(), &'static str> {
+        let will_ask = |one: NodeId, other: NodeId| {
+            let told = |&(from, to, message): &(NodeId, NodeId, &Message)| {
+                (from, to) == (other, one) && !Self::is_token(message)
+            };
+            cluster[one.index()].likely.contains(other) || on_the_way.iter().any(told)
+        };
+        let all = || NodeId::all(cluster.len());
+        let meets = |one: NodeId, other: NodeId| will_ask(one, other) || will_ask(other, one);
+        if all().all(|one| all().all(|other| other <= one || meets(one, other))) {
+            Ok(())
+        } else {
+            Err("two nodes would miss each other")
+        }
+    }
+
     fn cost(cluster: &[Self]) -> Option<Cost> {
-        Some(Cost::within("0 to n", 0, cluster.len()))
+        let n = cluster.len();
+        // Each request asks n-1 at most, and can make at most as many of those who hear it late ask back.
+        let contended = 0.0..=(2 * n - 1) as f64;
+        Some(Cost { contended, ..Cost::within("0 to n, and late requests", 0, n) })
     }
 }
 
@@ -165,7 +182,7 @@ impl Exclusive for SinghalHeuristic {}
 
 impl TokenBased for SinghalHeuristic {
     fn has_token(&self) -> bool {
-        self.token.is_some()
+        self.served.is_some()
     }
 
     fn is_token(message: &Message) -> bool {

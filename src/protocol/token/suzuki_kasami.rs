@@ -56,7 +56,9 @@ pub struct SuzukiKasami {
     /// The highest number heard from each node; our own among them.
     heard: Vec<u64>,
     token: Option<Token>,
+    /// Whom we can send to, and from whom we hear.
     neighbours: Vec<NodeId>,
+    sources: Vec<NodeId>,
     /// The neighbour on the way to each node.
     routes: Vec<NodeId>,
     /// Whether requests must be passed on, since not everybody is a neighbour.
@@ -83,6 +85,7 @@ impl SuzukiKasami {
             token: (me.index() == 0)
                 .then(|| Token { served: vec![0; nodes], queue: VecDeque::new() }),
             neighbours: topology.neighbours(me),
+            sources: topology.sources(me),
             routes,
             relays: !matches!(topology, Topology::Complete(_)),
         };
@@ -139,7 +142,7 @@ impl Protocol for SuzukiKasami {
         message: Message,
         out: &mut Outbox<Message>,
     ) -> Result<(), Refused> {
-        if from == self.me || from.index() >= self.heard.len() {
+        if !self.sources.contains(&from) {
             return Err(Refused("there is no such peer"));
         }
         match message {
@@ -164,6 +167,9 @@ impl Protocol for SuzukiKasami {
             Message::Token(token) => {
                 if self.token.is_some() {
                     return Err(Refused("there is only one token"));
+                }
+                if !self.relays && !self.phase.is_waiting() {
+                    return Err(Refused("it does not wait for the token"));
                 }
                 let token = self.token.insert(token);
                 token.queue.retain(|&node| node != self.me);

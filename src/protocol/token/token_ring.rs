@@ -8,7 +8,7 @@
 //!
 //! Cost: 1 message an entry when everybody always wants in, and **no bound** when nobody does: an idle ring never
 //! rests. A node that does not want in keeps the token for a hop delay of so many periods, so that an idle ring need
-//! not be a busy one. Between two entries T to nT.
+//! not be a busy one. Between two entries T, and for each idle node in between T and the hop delay.
 
 use crate::protocol::{
     ClusterError, Cost, Exclusive, NodeId, Outbox, Phase, Protocol, Refused, Timer, TokenBased,
@@ -37,6 +37,8 @@ pub struct TokenRing {
 }
 
 impl TokenRing {
+    const PAUSE: Timer = Timer(0);
+
     /// A ring whose idle nodes pass the token on after a period. Node 0 has it first.
     ///
     /// # Errors
@@ -72,7 +74,7 @@ impl TokenRing {
             Phase::Idle if self.pausing => {}
             Phase::Idle => {
                 self.pausing = true;
-                out.set_timer(Timer(0), self.hop_delay);
+                out.set_timer(Self::PAUSE, self.hop_delay);
             }
         }
     }
@@ -120,8 +122,8 @@ impl Protocol for TokenRing {
         Ok(())
     }
 
-    fn timeout(&mut self, _: Timer, out: &mut Outbox<Token>) -> Result<(), Refused> {
-        if !self.pausing {
+    fn timeout(&mut self, timer: Timer, out: &mut Outbox<Token>) -> Result<(), Refused> {
+        if !self.pausing || timer != Self::PAUSE {
             return Err(Refused("it set no timer"));
         }
         self.pausing = false;

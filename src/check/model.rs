@@ -1,0 +1,233 @@
+//! Clusters as models for stateright.
+
+use stateright::{Model, Property};
+
+use super::network::Network;
+use super::state::{Action, State, User};
+use crate::protocol::{Channels, Input, NodeId, Ordered, Phase, Protocol, Stamp, TokenBased};
+
+/// When a timer may run out.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Timers {
+    /// Only when no message is on its way to its node or from it: as if each took less than a period.
+    InTime,
+    /// At any moment, as if messages took any time.
+    AnyTime,
+}
+
+/// A cluster to be explored. See the [module](super).
+#[derive(Clone, Debug)]
+pub struct Check<P: Protocol> {
+    nodes: Vec<P>,
+    requests: Vec<u8>,
+    channels: Channels,
+    timers: Timers,
+    most_passed: Option<u8>,
+    token: Option<Token<P>>,
+    stamp: Option<fn(&P) -> Option<Stamp>>,
+}
+
+/// How to recognise the token.
+#[derive(Clone, Debug)]
+struct Token<P: Protocol> {
+    has: fn(&P) -> bool,
+    is: fn(&P::Message) -> bool,
+}
+
+impl<P: Protocol> Check<P> {
+    /// All that can happen when each node's user wants in once, on the channels that the protocol needs.
+    pub fn new(nodes: Vec<P>) -> Self {
+        Self {
+            requests: vec![1; nodes.len()],
+            nodes,
+            channels: P::CHANNELS,
+            timers: Timers::InTime,
+            most_passed: None,
+            token: None,
+            stamp: None,
+        }
+    }
+
+    /// How many times each user wants in.
+    #[must_use]
+    pub fn requests(mut self, times: u8) -> Self {
+        self.requests.fill(times);
+        self
+    }
+
+    /// How many times one user wants in.
+    ///
+    /// # Panics
+    /// If there is no such node.
+    #[must_use]
+    pub fn requests_of(mut self, node: NodeId, times: u8) -> Self {
+        self.requests[node.index()] = times;
+        self
+    }
+
+    /// In which order messages arrive.
+    #[must_use]
+    pub fn channels(mut self, channels: Channels) -> Self {
+        self.channels = channels;
+        self
+    }
+
+    /// When timers may run out.
+    #[must_use]
+    pub fn timers(mut self, timers: Timers) -> Self {
+        self.timers = timers;
+        self
+    }
+
+    /// Claims that no more than so many others enter while one waits.
+    #[must_use]
+    pub fn bypass(mut self, most: u8) -> Self {
+        self.most_passed = Some(most);
+        self
+    }
+
+    /// Claims that there is exactly one token.
+    #[must_use]
+    pub fn one_token(mut self) -> Self
+    where
+        P: TokenBased,
+    {
+        self.token = Some(Token { has: P::has_token, is: P::is_token });
+        self
+    }
+
+    /// Claims that who is inside asked before all who wait.
+    #[must_use]
+    pub fn in_order(mut self) -> Self
+    where
+        P: Ordered,
+    {
+        self.stamp = Some(P::stamp);
+        self
+    }
+
+    pub(super) fn nodes(&self) -> &[P] {
+        &self.nodes
+    }
+
+    fn is_exclusive(&self, state: &State<P>) -> bool {
+        state.inside().count() <= self.nodes[0].entries_at_a_time()
+    }
+
+    fn is_as_expected(&self, state: &State<P>) -> bool {
+        state.failure.is_none()
+    }
+
+    fn is_alive(&self, state: &State<P>) -> bool {
+        state.failure.is_some() || !state.is_silent() || state.waiting().next().is_none()
+    }
+
+    fn keeps_invariant(&self, state: &State<P>) -> bool {
+        let on_the_way: Vec<_> = state.on_the_way().collect();
+        P::invariant(&state.nodes, &on_the_way).is_ok()
+    }
+
+    fn is_done(&self, state: &State<P>) -> bool {
+        state.users.iter().all(|user| user.requests_left == 0 && user.phase.is_idle())
+    }
+
+    fn is_contended(&self, state: &State<P>) -> bool {
+        state.waiting().count() + state.inside().count() >= 2
+    }
+
+    fn has_one_token(&self, state: &State<P>) -> bool {
+        self.token.as_ref().is_none_or(|token| {
+            let held = state.nodes.iter().filter(|node| (token.has)(node)).count();
+            let sent = state.on_the_way().filter(|(_, _, message)| (token.is)(message)).count();
+            held + sent == 1
+        })
+    }
+
+    fn is_in_order(&self, state: &State<P>) -> bool {
+        self.stamp.is_none_or(|stamp| {
+            let stamp = |node: NodeId| stamp(&state.nodes[node.index()]);
+            state.inside().all(|inside| state.waiting().all(|waits| stamp(inside) < stamp(waits)))
+        })
+    }
+
+    fn is_patient(&self, state: &State<P>) -> bool {
+        self.most_passed.is_none_or(|most| state.users.iter().all(|user| user.passed <= most))
+    }
+
+    fn counts_passed(&self) -> bool {
+        self.most_passed.is_some()
+    }
+}
+
+impl<P: Protocol> Model for Check<P> {
+    type State = State<P>;
+    type Action = Action<P::Message>;
+
+    fn init_states(&self) -> Vec<State<P>> {
+        let user = |&requests_left| User { phase: Phase::Idle, requests_left, passed: 0 };
+        let mut state = State {
+            nodes: self.nodes.clone(),
+            network: Network::new(self.channels),
+            timers: Vec::new(),
+            users: self.requests.iter().map(user).collect(),
+            failure: None,
+        };
+        for node in NodeId::all(self.nodes.len()) {
+            state.give(node, Input::Start, false);
+        }
+        vec![state]
+    }
+
+    fn actions(&self, state: &State<P>, actions: &mut Vec<Self::Action>) {
+        if state.failure.is_some() {
+            return;
+        }
+        for (node, user) in NodeId::all(state.users.len()).zip(&state.users) {
+            match user.phase {
+                Phase::Idle if user.requests_left > 0 => actions.push(Action::Request(node)),
+                Phase::Inside => actions.push(Action::Leave(node)),
+                Phase::Idle | Phase::Waiting => {}
+            }
+        }
+        let deliveries = state.network.deliverable().into_iter();
+        actions.extend(deliveries.map(|(from, to, message)| Action::Deliver { from, to, message }));
+        let mut last = None;
+        for &(node, timer) in &state.timers {
+            let may_run_out = self.timers == Timers::AnyTime || !state.awaits(node);
+            if may_run_out && last.replace((node, timer)) != Some((node, timer)) {
+                actions.push(Action::Timeout(node, timer));
+            }
+        }
+    }
+
+    fn next_state(&self, state: &State<P>, action: Self::Action) -> Option<State<P>> {
+        state.after(&action, self.counts_passed())
+    }
+
+    fn format_action(&self, action: &Self::Action) -> String {
+        action.to_string()
+    }
+
+    fn properties(&self) -> Vec<Property<Self>> {
+        let mut properties = vec![
+            Property::always("mutual exclusion", Self::is_exclusive),
+            Property::always("expected inputs only", Self::is_as_expected),
+            Property::always("no dead end", Self::is_alive),
+            Property::always("invariant", Self::keeps_invariant),
+            Property::sometimes("everybody enters", Self::is_done),
+        ];
+        if self.requests.iter().filter(|&&requests| requests > 0).count() > 1 {
+            properties.push(Property::sometimes("two contend", Self::is_contended));
+        }
+        if self.token.is_some() {
+            properties.push(Property::always("one token", Self::has_one_token));
+        }
+        if self.stamp.is_some() {
+            properties.push(Property::always("order", Self::is_in_order));
+        }
+        if self.most_passed.is_some() {
+            properties.push(Property::always("bypass", Self::is_patient));
+        }
+        properties
+    }
+}
