@@ -5,6 +5,7 @@
 pub mod actors;
 pub mod catalogue;
 pub mod contention;
+pub mod exploration;
 pub mod messages;
 pub mod subject;
 pub mod table;

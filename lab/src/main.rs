@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use command::{Outcome, locks, messages, say};
+use command::{Outcome, check, locks, messages, say};
 
 /// Measures the locks of `exclusion` beside their peers, and counts messages beside their formulas.
 #[derive(Parser)]
@@ -23,6 +23,8 @@ enum Command {
     Locks(locks::Locks),
     /// Messages an entry of the distributed algorithms, measured beside their formulas
     Messages(messages::Messages),
+    /// Everything that can happen to a distributed algorithm, explored
+    Check(check::CheckCommand),
 }
 
 fn main() -> ExitCode {
@@ -30,6 +32,7 @@ fn main() -> ExitCode {
         None => tour(),
         Some(Command::Locks(locks)) => locks.run(),
         Some(Command::Messages(messages)) => messages.run(),
+        Some(Command::Check(check)) => check.run(),
     };
     match outcome {
         Ok(true) => ExitCode::SUCCESS,

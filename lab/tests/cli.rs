@@ -146,3 +146,41 @@ fn bantas_cycles_cost_what_the_corrected_formula_says() {
         ["mean", "formula", "thesis"].map(|field| rows[1][field].as_f64().unwrap());
     assert_eq!((mean, formula, thesis), (49.0 / 25.0 + 1.0, 49.0 / 25.0 + 1.0, 3.0));
 }
+
+#[test]
+fn an_exploration_is_an_object_with_all_fields() {
+    let output = lab(&["check", "ricart_agrawala", "--nodes", "3", "--json"]);
+    assert!(output.status.success(), "{output:?}");
+    let row: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one row");
+    assert_eq!(row["algorithm"], "ricart_agrawala");
+    assert_eq!(
+        (&row["nodes"], &row["requests"], &row["channels"]),
+        (&3.into(), &"1".into(), &"any".into())
+    );
+    assert_eq!(row["verdict"], "holds");
+    assert!(row["states"].as_u64().is_some_and(|states| states > 4000));
+    assert!(row["depth"].is_u64() && row["seconds"].is_f64());
+}
+
+#[test]
+fn a_refuted_property_is_told_with_its_trace_and_fails() {
+    let output = lab(&["check", "lamport", "--nodes", "2", "--requests", "2", "--channels", "any"]);
+    assert_eq!(output.status.code(), Some(1));
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("'mutual exclusion' does not hold:\n1.000000 n"), "{text}");
+}
+
+#[test]
+fn explorations_of_what_cannot_be_are_wrong_usage() {
+    for (arguments, reason) in [
+        (&["lampost"][..], "no algorithm is called 'lampost'"),
+        (&["lamport", "--nodes", "0"], "0 nodes have nobody to exclude"),
+        (&[], "required"),
+        (&["lamport", "--all"], "cannot be used with"),
+    ] {
+        let output = lab(&[&["check"], arguments].concat());
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert!(error.contains(reason), "{error}");
+    }
+}

@@ -1,5 +1,6 @@
 //! The lab's commands, one a file.
 
+pub(crate) mod check;
 pub(crate) mod locks;
 pub(crate) mod messages;
 

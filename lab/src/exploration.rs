@@ -1,0 +1,284 @@
+//! Exhaustive explorations: which there are, and what came of them.
+
+use std::time::{Duration, Instant};
+
+use exclusion::check::{Check, Checker, Model, Timers, trace_of};
+use exclusion::protocol::banta_efficient::Late;
+use exclusion::protocol::{
+    BantaEfficient, BantaFair, BantaK, BantaSimple, CarvalhoRoucairol, CentralCoordinator,
+    Channels, ClusterError, GrantingSets, Lamport, Maekawa, NaimiTrehel, NaimiTrehelQueue, NodeId,
+    Protocol, Raymond, RaymondK, RicartAgrawala, RicartAgrawalaToken, SinghalDynamic,
+    SinghalHeuristic, SuzukiKasami, TokenRing, Topology, Tree,
+};
+use serde::Serialize;
+
+use crate::catalogue::NoCluster;
+
+/// What is to be explored.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Scope {
+    /// How many nodes.
+    pub nodes: usize,
+    /// How many times each user wants in.
+    pub requests: u8,
+    /// How many times more node 0's does.
+    pub more_of_first: u8,
+    /// In which order messages arrive; as the algorithm needs it, if it is not said.
+    pub channels: Option<Channels>,
+    /// When timers run out.
+    pub timers: Timers,
+}
+
+impl Scope {
+    /// So many nodes, each of whose users wants in so often.
+    pub const fn new(nodes: usize, requests: u8) -> Self {
+        Self { nodes, requests, more_of_first: 0, channels: None, timers: Timers::InTime }
+    }
+
+    fn apply<P: Protocol>(self, check: Check<P>) -> Check<P> {
+        check
+            .requests(self.requests)
+            .requests_of(NodeId(0), self.requests + self.more_of_first)
+            .channels(self.channels.unwrap_or(P::CHANNELS))
+            .timers(self.timers)
+    }
+}
+
+/// What came of an exploration.
+#[derive(Clone, Debug, Serialize)]
+pub struct Explored {
+    /// What was explored.
+    pub algorithm: String,
+    /// How many nodes.
+    pub nodes: usize,
+    /// How many times each user wanted in.
+    pub requests: String,
+    /// In which order messages arrived: `fifo` or `any`; and `, late` if timers ran out at any moment.
+    pub channels: String,
+    /// How many states there are.
+    pub states: usize,
+    /// How long the longest way to one is.
+    pub depth: usize,
+    /// How long it took.
+    pub seconds: f64,
+    /// `holds`, `refuted`, or `unfinished` if the limit of states came first.
+    pub verdict: &'static str,
+    /// The properties, and for each that does not hold how.
+    pub properties: Vec<Finding>,
+}
+
+/// What came of a property.
+#[derive(Clone, Debug, Serialize)]
+pub struct Finding {
+    /// Its name.
+    pub property: &'static str,
+    /// Whether it holds.
+    pub holds: bool,
+    /// A shortest way to where it does not, event by event.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub counterexample: Option<String>,
+}
+
+impl Explored {
+    /// The properties that do not hold.
+    pub fn refuted(&self) -> impl Iterator<Item = &Finding> {
+        self.properties.iter().filter(|finding| !finding.holds)
+    }
+}
+
+/// How to explore.
+pub struct Explorer<'a> {
+    /// On how many threads.
+    pub threads: usize,
+    /// After how many states to give up.
+    pub most_states: usize,
+    /// Told now and then how many states have been found, and how deep.
+    pub progress: &'a (dyn Fn(usize, usize) + Sync),
+}
+
+impl Explorer<'_> {
+    /// Explores everything that can happen.
+    pub fn explore<P>(&self, algorithm: &str, scope: Scope, check: Check<P>) -> Explored
+    where
+        P: Protocol<Message: Send + Sync> + Send + Sync + 'static,
+    {
+        let channels = scope.channels.unwrap_or(P::CHANNELS);
+        let properties = check.properties();
+        let start = Instant::now();
+        let builder = check.checker().threads(self.threads).target_state_count(self.most_states);
+        let checker = builder.spawn_bfs();
+        while !checker.is_done() {
+            (self.progress)(checker.unique_state_count(), checker.max_depth());
+            let pause = if start.elapsed() < Duration::from_secs(1) { 5 } else { 100 };
+            std::thread::sleep(Duration::from_millis(pause));
+        }
+        let checker = checker.join();
+        let unfinished = checker.state_count() >= self.most_states;
+        let mut discoveries = checker.discoveries();
+        let findings: Vec<_> = properties
+            .iter()
+            .map(|property| {
+                let found = discoveries.remove(property.name);
+                // What must always hold is refuted by a discovery, what must sometimes hold by the lack of one.
+                let always = property.expectation.discovery_is_failure();
+                let counterexample = found.filter(|_| always);
+                Finding {
+                    property: property.name,
+                    holds: if always {
+                        counterexample.is_none()
+                    } else {
+                        checker.discovery(property.name).is_some()
+                    },
+                    counterexample: counterexample
+                        .map(|path| trace_of(checker.model(), path).to_string()),
+                }
+            })
+            .collect();
+        let refuted = findings.iter().any(|finding| finding.counterexample.is_some());
+        let vacuous = findings.iter().any(|finding| !finding.holds);
+        let mut requests = scope.requests.to_string();
+        if scope.more_of_first > 0 {
+            requests = format!("{}, {requests}", scope.requests + scope.more_of_first);
+        }
+        let late = if scope.timers == Timers::AnyTime { ", late" } else { "" };
+        Explored {
+            algorithm: algorithm.to_owned(),
+            nodes: scope.nodes,
+            requests,
+            channels: match channels {
+                Channels::Fifo => format!("fifo{late}"),
+                Channels::AnyOrder => format!("any{late}"),
+            },
+            states: checker.unique_state_count(),
+            depth: checker.max_depth(),
+            seconds: start.elapsed().as_secs_f64(),
+            verdict: match (refuted, unfinished, vacuous) {
+                (true, ..) => "refuted",
+                (false, true, _) => "unfinished",
+                (false, false, true) => "refuted",
+                (false, false, false) => "holds",
+            },
+            properties: findings,
+        }
+    }
+}
+
+/// Does something with a check, whatever its protocol.
+pub trait CheckVisitor {
+    /// What comes of it.
+    type Output;
+
+    /// Does it.
+    fn visit<P>(self, name: &'static str, check: Check<P>) -> Self::Output
+    where
+        P: Protocol<Message: Send + Sync> + Send + Sync + 'static;
+}
+
+macro_rules! explorations {
+    ($($name:literal => $make:expr;)*) => {
+        /// The names of all algorithms that can be explored.
+        pub const EXPLORABLE: &[&str] = &[$($name),*];
+
+        /// Makes the check of an algorithm, with all that it claims, and does something with it.
+        ///
+        /// # Errors
+        /// If there is no such algorithm, or not for so many nodes.
+        pub fn with_check<V: CheckVisitor>(
+            name: &str,
+            scope: Scope,
+            visitor: V,
+        ) -> Result<V::Output, NoCluster> {
+            match name {
+                $($name => {
+                    let check = $make(scope.nodes).map_err(|why| NoCluster::Unfit($name, why))?;
+                    Ok(visitor.visit($name, scope.apply(check)))
+                })*
+                _ => Err(NoCluster::UnknownAlgorithm(name.to_owned())),
+            }
+        }
+    };
+}
+
+type Made<P> = Result<Check<P>, ClusterError>;
+
+fn checked<P: Protocol>(cluster: Result<Vec<P>, ClusterError>) -> Made<P> {
+    cluster.map(Check::new)
+}
+
+fn maekawa(sets: Result<GrantingSets, ClusterError>) -> Made<Maekawa> {
+    sets.map(|sets| Check::new(Maekawa::cluster(&sets)))
+}
+
+/// Each node granted by itself and the next: where plain voting deadlocks.
+fn circle(nodes: usize) -> Result<GrantingSets, ClusterError> {
+    ClusterError::check_size(nodes)?;
+    let pair = |node| [NodeId::at(node), NodeId::at((node + 1) % nodes)];
+    Ok(GrantingSets::new((0..nodes).map(pair))?)
+}
+
+fn suzuki_kasami(topology: Result<Topology, ClusterError>) -> Made<SuzukiKasami> {
+    topology.map(|topology| Check::new(SuzukiKasami::over(&topology)).one_token())
+}
+
+fn k(nodes: usize) -> usize {
+    nodes.saturating_sub(1).clamp(1, 2)
+}
+
+explorations! {
+    "central_coordinator" => |n| checked(CentralCoordinator::cluster(n));
+    "lamport" => |n| checked(Lamport::cluster(n)).map(Check::in_order);
+    "ricart_agrawala" => |n| checked(RicartAgrawala::cluster(n)).map(Check::in_order);
+    "carvalho_roucairol" => |n| checked(CarvalhoRoucairol::cluster(n));
+    "singhal_dynamic" => |n| checked(SinghalDynamic::cluster(n));
+    "maekawa" => |n| checked(Maekawa::grid(n));
+    "maekawa_circle" => |n| maekawa(circle(n));
+    "majority" => |n| maekawa(GrantingSets::majority(n).map_err(ClusterError::from));
+    "raymond_k" => |n| checked(RaymondK::cluster(n, k(n)));
+    "token_ring" => |n| checked(TokenRing::cluster(n)).map(Check::one_token);
+    "suzuki_kasami" => |n| checked(SuzukiKasami::cluster(n)).map(Check::one_token);
+    "suzuki_kasami_ring" => |n| suzuki_kasami(Topology::ring(n));
+    "suzuki_kasami_tree" => |n| suzuki_kasami(Topology::line(n));
+    "ricart_agrawala_token" => |n| checked(RicartAgrawalaToken::cluster(n)).map(Check::one_token);
+    "singhal_heuristic" => |n| checked(SinghalHeuristic::cluster(n)).map(Check::one_token);
+    "raymond" => |n| checked(Raymond::cluster(n)).map(Check::one_token);
+    "raymond_line" => |n| checked(Tree::line(n).map(|it| Raymond::over(&it))).map(Check::one_token);
+    "naimi_trehel" => |n| checked(NaimiTrehel::cluster(n)).map(Check::one_token);
+    "naimi_trehel_queue" => |n| checked(NaimiTrehelQueue::cluster(n)).map(Check::one_token);
+    "banta_simple" => |n| checked(BantaSimple::cluster(n)).map(Check::one_token);
+    "banta_fair" => |n| checked(BantaFair::cluster(n)).map(Check::one_token);
+    "banta_efficient" =>
+        |n| checked(BantaEfficient::cluster(n, Late::Strict)).map(Check::one_token);
+    "banta_efficient_hardened" =>
+        |n| checked(BantaEfficient::cluster(n, Late::Hardened)).map(Check::one_token);
+    "banta_k" => |n| checked(BantaK::cluster(n, k(n), Late::Strict)).map(Check::one_token);
+    "banta_k_hardened" => |n| checked(BantaK::cluster(n, k(n), Late::Hardened)).map(Check::one_token);
+}
+
+/// What is explored of each algorithm when all are: two nodes twice each, three nodes, four where it fits. A few states
+/// more where messages are many; and where timers matter, with timers that run out at any moment.
+pub fn all() -> Vec<(&'static str, Scope)> {
+    let late = |scope: Scope| Scope { timers: Timers::AnyTime, ..scope };
+    let one_more = |scope: Scope| Scope { more_of_first: 1, ..scope };
+    let mut scopes = Vec::new();
+    for &name in EXPLORABLE {
+        scopes.push((name, Scope::new(2, 2)));
+        scopes.push((name, Scope::new(3, 1)));
+        match name {
+            // Too many messages for more.
+            "lamport" => scopes.push((name, Scope::new(2, 3))),
+            "raymond_k" => scopes.push((name, one_more(Scope::new(3, 1)))),
+            _ => scopes.push((name, Scope::new(3, 2))),
+        }
+        let four = !matches!(
+            name,
+            "lamport" | "ricart_agrawala" | "carvalho_roucairol" | "raymond_k" | "maekawa_circle"
+        );
+        if four {
+            scopes.push((name, Scope::new(4, 1)));
+        }
+        if name.ends_with("hardened") {
+            scopes.extend([Scope::new(3, 1), Scope::new(3, 2)].map(|scope| (name, late(scope))));
+        }
+    }
+    scopes
+}
