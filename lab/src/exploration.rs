@@ -1,8 +1,11 @@
 //! Exhaustive explorations: which there are, and what came of them.
 
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-use exclusion::check::{Check, Checker, Model, Timers, trace_of};
+use exclusion::check::{
+    Action, Check, Checker, HasDiscoveries, Model, Path, State, Timers, trace_of,
+};
 use exclusion::protocol::banta_efficient::Late;
 use exclusion::protocol::{
     BantaEfficient, BantaFair, BantaK, BantaSimple, CarvalhoRoucairol, CentralCoordinator,
@@ -87,6 +90,7 @@ impl Explored {
 }
 
 /// How to explore.
+#[derive(Clone, Copy)]
 pub struct Explorer<'a> {
     /// On how many threads.
     pub threads: usize,
@@ -97,7 +101,7 @@ pub struct Explorer<'a> {
 }
 
 impl Explorer<'_> {
-    /// Explores everything that can happen.
+    /// Explores everything that can happen. What does not hold is shown in the shortest way.
     pub fn explore<P>(&self, algorithm: &str, scope: Scope, check: Check<P>) -> Explored
     where
         P: Protocol<Message: Send + Sync> + Send + Sync + 'static,
@@ -105,7 +109,8 @@ impl Explorer<'_> {
         let channels = scope.channels.unwrap_or(P::CHANNELS);
         let properties = check.properties();
         let start = Instant::now();
-        let builder = check.checker().threads(self.threads).target_state_count(self.most_states);
+        let builder =
+            check.clone().checker().threads(self.threads).target_state_count(self.most_states);
         let checker = builder.spawn_bfs();
         while !checker.is_done() {
             (self.progress)(checker.unique_state_count(), checker.max_depth());
@@ -121,7 +126,8 @@ impl Explorer<'_> {
                 let found = discoveries.remove(property.name);
                 // What must always hold is refuted by a discovery, what must sometimes hold by the lack of one.
                 let always = property.expectation.discovery_is_failure();
-                let counterexample = found.filter(|_| always);
+                let counterexample =
+                    found.filter(|_| always).map(|path| shortest(&check, property.name, path));
                 Finding {
                     property: property.name,
                     holds: if always {
@@ -129,8 +135,7 @@ impl Explorer<'_> {
                     } else {
                         checker.discovery(property.name).is_some()
                     },
-                    counterexample: counterexample
-                        .map(|path| trace_of(checker.model(), path).to_string()),
+                    counterexample: counterexample.map(|path| trace_of(&check, path).to_string()),
                 }
             })
             .collect();
@@ -159,6 +164,35 @@ impl Explorer<'_> {
                 (false, false, false) => "holds",
             },
             properties: findings,
+        }
+    }
+}
+
+/// A shortest way to where the property does not hold. What a checker found need not be one: it goes on looking, and
+/// keeps what it found last.
+fn shortest<P>(
+    check: &Check<P>,
+    property: &'static str,
+    found: Path<State<P>, Action<P::Message>>,
+) -> Path<State<P>, Action<P::Message>>
+where
+    P: Protocol<Message: Send + Sync> + Send + Sync + 'static,
+{
+    let mut best = found;
+    // No way of `too_short` states leads there; the best one does.
+    let mut too_short = 0;
+    loop {
+        let states = best.clone().into_states().len();
+        if too_short + 1 >= states {
+            return best;
+        }
+        let middle = too_short.midpoint(states);
+        // The checker's limit is a depth that it does not look at any more.
+        let checker = check.clone().checker().target_max_depth(middle + 1);
+        let found = HasDiscoveries::AnyOf(BTreeSet::from([property]));
+        match checker.finish_when(found).spawn_bfs().join().discovery(property) {
+            Some(shorter) => best = shorter,
+            None => too_short = middle,
         }
     }
 }

@@ -35,7 +35,7 @@ mod trace;
 
 pub use model::{Check, Timers};
 pub use state::{Action, Failure, State};
-pub use stateright::{Checker, CheckerBuilder, Model, Path, Property};
+pub use stateright::{Checker, CheckerBuilder, HasDiscoveries, Model, Path, Property};
 pub use trace::trace_of;
 
 #[cfg(doc)]
