@@ -140,7 +140,7 @@ pub use mutex::{
 #[cfg(target_has_atomic = "ptr")]
 pub use seat::Leased;
 
-#[cfg(all(feature = "std", not(loom)))]
+#[cfg(feature = "std")]
 pub mod actor;
 #[cfg(all(feature = "check", not(loom)))]
 pub mod check;

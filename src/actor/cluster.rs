@@ -1,8 +1,8 @@
 //! The nodes of a cluster, and the threads that run them.
 
 use std::fmt;
+use std::sync::PoisonError;
 use std::sync::atomic::AtomicUsize;
-use std::sync::{PoisonError, RwLock};
 use std::time::Duration;
 
 use super::error::{Down, HandleError, StartError};
@@ -10,7 +10,7 @@ use super::handle::Handle;
 use super::post::{Mail, Post, Wires};
 use super::serve::serve;
 use crate::on_drop::OnDrop;
-use crate::primitive::threads::{Arc, JoinHandle, Mutex, Receiver, Sender, channel, spawn};
+use crate::primitive::threads::{Arc, Data, JoinHandle, Mutex, Receiver, Sender, channel, spawn};
 use crate::protocol::{Channels, ClusterError, Input, NodeId, Protocol, Traffic};
 
 /// A cluster of nodes that run as threads. See the [module](super).
@@ -24,6 +24,8 @@ pub struct Cluster<P: Protocol, T> {
 pub(super) struct Shared<P: Protocol, T> {
     pub(super) resources: Vec<Resource<P, T>>,
     pub(super) inboxes: Vec<Sender<Mail<P::Message>>>,
+    /// The other ends, each locked by its node as long as it runs. They last as long as anybody may send.
+    pub(super) receivers: Vec<Mutex<Receiver<Mail<P::Message>>>>,
     pub(super) period: Duration,
     /// From which seed to shuffle messages, if at all.
     pub(super) shuffle: Option<u64>,
@@ -37,7 +39,7 @@ pub(super) struct Resource<P: Protocol, T> {
     /// How many users are inside, as they say themselves: the protocol must not let in too many.
     pub(super) inside: AtomicUsize,
     /// Never contended: the protocol decides who gets it.
-    pub(super) data: RwLock<T>,
+    pub(super) data: Data<T>,
 }
 
 impl<P: Protocol, T> Shared<P, T> {
@@ -78,7 +80,13 @@ impl<P: Protocol, T> Shared<P, T> {
 
     /// Nobody will be let in any more: tells all who wait, and all nodes.
     pub(super) fn bring_down(&self, why: &Down) {
-        self.down.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(|| why.clone());
+        {
+            let mut down = self.down.lock().unwrap_or_else(PoisonError::into_inner);
+            if down.is_some() {
+                return;
+            }
+            *down = Some(why.clone());
+        }
         for post in self.resources.iter().flat_map(|resource| &resource.posts) {
             post.tell_user_of_elsewhere();
         }
@@ -306,19 +314,20 @@ where
             name,
             posts: NodeId::all(first).zip(nodes).map(|(me, node)| Post::new(me, node)).collect(),
             inside: AtomicUsize::new(0),
-            data: RwLock::new(data),
+            data: Data::new(data),
         });
         let shared = Arc::new(Shared {
             resources: resources.collect(),
             inboxes,
+            receivers: receivers.into_iter().map(Mutex::new).collect(),
             period: self.period,
             shuffle: self.shuffle,
             down: Mutex::new(None),
         });
         // If a thread cannot be had, dropping the cluster stops those that run.
         let mut cluster = Cluster { shared, threads: Vec::with_capacity(first) };
-        for (me, inbox) in NodeId::all(first).zip(receivers) {
-            let thread = cluster.start_node(me, inbox).map_err(StartError::Thread)?;
+        for me in NodeId::all(first) {
+            let thread = cluster.start_node(me).map_err(StartError::Thread)?;
             cluster.threads.push(thread);
         }
         Ok(cluster)
@@ -330,12 +339,8 @@ where
     P: Protocol<Message: Send> + Send + 'static,
     T: Send + Sync + 'static,
 {
-    fn start_node(
-        &self,
-        me: NodeId,
-        inbox: Receiver<Mail<P::Message>>,
-    ) -> std::io::Result<JoinHandle<()>> {
+    fn start_node(&self, me: NodeId) -> std::io::Result<JoinHandle<()>> {
         let shared = self.shared.clone();
-        spawn(format!("exclusion {me}"), move || serve(&shared, me, &inbox))
+        spawn(format!("exclusion {me}"), move || serve(&shared, me))
     }
 }

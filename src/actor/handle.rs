@@ -3,13 +3,12 @@
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::Ordering;
-use std::sync::{RwLockReadGuard, RwLockWriteGuard, TryLockError, TryLockResult};
 use std::time::{Duration, Instant};
 
 use super::cluster::Shared;
 use super::error::Down;
 use super::post::User;
-use crate::primitive::threads::Arc;
+use crate::primitive::threads::{Access, Arc};
 use crate::protocol::{Exclusive, Input, NodeId, Protocol};
 
 /// The user of a node, for one resource. There is one at a time; it can be sent to another thread.
@@ -126,8 +125,8 @@ impl<P: Protocol, T> Handle<P, T> {
         let room = resource.inside.fetch_add(1, Ordering::Relaxed) < most;
         let access = match most {
             _ if !room => None,
-            1 => if_free(resource.data.try_write()).map(Access::Exclusive),
-            _ => if_free(resource.data.try_read()).map(Access::Shared),
+            1 => resource.data.exclusive(),
+            _ => resource.data.shared(),
         };
         match access {
             Some(access) => Ok(Guard { access: Some(access), handle }),
@@ -145,15 +144,6 @@ impl<P: Protocol, T> Handle<P, T> {
             // If the node refuses, everybody is told; whoever leaves has nothing to do with it any more.
             let _ = self.shared.step(self.resource, self.node, Input::Release);
         }
-    }
-}
-
-/// After a panic inside, the data is as it was left: as with `parking_lot`, nobody is kept from it.
-fn if_free<G>(attempt: TryLockResult<G>) -> Option<G> {
-    match attempt {
-        Ok(access) => Some(access),
-        Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
-        Err(TryLockError::WouldBlock) => None,
     }
 }
 
@@ -180,19 +170,11 @@ pub struct Guard<'a, P: Protocol, T> {
     handle: &'a Handle<P, T>,
 }
 
-enum Access<'a, T> {
-    Exclusive(RwLockWriteGuard<'a, T>),
-    Shared(RwLockReadGuard<'a, T>),
-}
-
 impl<P: Protocol, T> Deref for Guard<'_, P, T> {
     type Target = T;
 
     fn deref(&self) -> &T {
-        match self.access.as_ref().expect("only absent while being dropped") {
-            Access::Exclusive(data) => data,
-            Access::Shared(data) => data,
-        }
+        self.access.as_ref().expect("only absent while being dropped").data()
     }
 }
 
@@ -207,10 +189,7 @@ impl<P: Protocol, T: fmt::Debug> fmt::Debug for Guard<'_, P, T> {
 
 impl<P: Exclusive, T> DerefMut for Guard<'_, P, T> {
     fn deref_mut(&mut self) -> &mut T {
-        match self.access.as_mut().expect("only absent while being dropped") {
-            Access::Exclusive(data) => data,
-            Access::Shared(_) => unreachable!("an exclusive protocol lets in one at a time"),
-        }
+        self.access.as_mut().expect("only absent while being dropped").data_mut()
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
 use super::error::Down;
-use crate::primitive::threads::{Condvar, Mutex, MutexGuard, Sender};
+use crate::primitive::threads::{Condvar, Mutex, MutexGuard, Sender, wait_until};
 use crate::protocol::{Input, Message, NodeId, Outbox, Protocol, Timer, Traffic, step};
 
 /// What an inbox takes.
@@ -98,7 +98,7 @@ impl<P: Protocol> Post<P> {
 
     /// Waits for news, at most until the deadline. Says whether the time is up.
     pub(super) fn wait<'a>(
-        &self,
+        &'a self,
         state: MutexGuard<'a, State<P>>,
         deadline: Option<Instant>,
     ) -> Result<(MutexGuard<'a, State<P>>, bool), Down> {
@@ -106,9 +106,7 @@ impl<P: Protocol> Post<P> {
         let Some(deadline) = deadline else {
             return self.news.wait(state).map(|state| (state, false)).map_err(|_| panicked);
         };
-        let left = deadline.saturating_duration_since(Instant::now());
-        let (state, _) = self.news.wait_timeout(state, left).map_err(|_| panicked)?;
-        Ok((state, Instant::now() >= deadline))
+        wait_until(&self.news, state, &self.state, deadline).ok_or(panicked)
     }
 }
 

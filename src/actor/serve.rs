@@ -11,18 +11,15 @@ use crate::protocol::{Input, NodeId, Protocol, Timer};
 use crate::random::Random;
 
 /// Runs a node until it is told to stop, or something is wrong.
-pub(super) fn serve<P: Protocol, T>(
-    shared: &Shared<P, T>,
-    me: NodeId,
-    inbox: &Receiver<Mail<P::Message>>,
-) {
+pub(super) fn serve<P: Protocol, T>(shared: &Shared<P, T>, me: NodeId) {
+    let inbox = shared.receivers[me.index()].lock().expect("nobody else locks it");
     for resource in 0..shared.resources.len() {
         if shared.step(resource, me, Input::Start).is_err() {
             return;
         }
     }
     let mut timers = BinaryHeap::new();
-    let mut inbox = Inbox::new(inbox, shared.shuffle.map(|seed| seed ^ u64::from(me.0)));
+    let mut inbox = Inbox::new(&inbox, shared.shuffle.map(|seed| seed ^ u64::from(me.0)));
     loop {
         let due = timers.peek().map(|Reverse((due, ..)): &Reverse<(Instant, _, Timer)>| *due);
         // What is due comes before what is in the inbox, or a busy node would never look at its watch.
@@ -67,7 +64,7 @@ impl<'a, M> Inbox<'a, M> {
         if self.pile.is_empty() {
             self.pile.push(receive(self.inbox, due)?);
         }
-        self.pile.extend(self.inbox.try_iter());
+        self.pile.extend(std::iter::from_fn(|| self.inbox.try_recv().ok()));
         let message = |mail: &Mail<M>| matches!(mail, Mail::Message { .. });
         // Only messages are shuffled: timers and the end are the node's own.
         let own = self.pile.iter().position(|mail| !message(mail));
