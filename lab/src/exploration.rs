@@ -1,11 +1,11 @@
 //! Exhaustive explorations: which there are, and what came of them.
 
 use std::collections::BTreeSet;
+use std::fmt::Debug;
+use std::hash::Hash;
 use std::time::{Duration, Instant};
 
-use exclusion::check::{
-    Action, Check, Checker, HasDiscoveries, Model, Path, State, Timers, trace_of,
-};
+use exclusion::check::{Check, Checker, HasDiscoveries, Model, Path, Property, Timers, trace_of};
 use exclusion::protocol::banta_efficient::Late;
 use exclusion::protocol::{
     BantaEfficient, BantaFair, BantaK, BantaSimple, CarvalhoRoucairol, CentralCoordinator,
@@ -16,6 +16,8 @@ use exclusion::protocol::{
 use serde::Serialize;
 
 use crate::catalogue::NoCluster;
+use crate::registers::Contention;
+use crate::seat_program::{Bakery, BlackWhite, Program, Tournament};
 
 /// What is to be explored.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -38,12 +40,22 @@ impl Scope {
         Self { nodes, requests, more_of_first: 0, channels: None, timers: Timers::InTime }
     }
 
-    fn apply<P: Protocol>(self, check: Check<P>) -> Check<P> {
-        check
-            .requests(self.requests)
-            .requests_of(NodeId(0), self.requests + self.more_of_first)
-            .channels(self.channels.unwrap_or(P::CHANNELS))
-            .timers(self.timers)
+    fn apply<M: Scoped>(self, model: M) -> M {
+        model.within(self)
+    }
+}
+
+/// A model that can be explored within a scope.
+trait Scoped {
+    fn within(self, scope: Scope) -> Self;
+}
+
+impl<P: Protocol> Scoped for Check<P> {
+    fn within(self, scope: Scope) -> Self {
+        self.requests(scope.requests)
+            .requests_of(NodeId(0), scope.requests + scope.more_of_first)
+            .channels(scope.channels.unwrap_or(P::CHANNELS))
+            .timers(scope.timers)
     }
 }
 
@@ -54,10 +66,10 @@ pub struct Explored {
     pub algorithm: String,
     /// How many nodes.
     pub nodes: usize,
-    /// How many times each user wanted in.
+    /// How many times each user wanted in; node by node where that differs.
     pub requests: String,
     /// In which order messages arrived: `fifo` or `any`; and `, late` if timers ran out at any moment.
-    pub channels: String,
+    pub channels: &'static str,
     /// How many states there are.
     pub states: usize,
     /// How long the longest way to one is.
@@ -89,6 +101,51 @@ impl Explored {
     }
 }
 
+/// A model that can tell what it is of, and what happened on a way through it.
+pub trait Explorable:
+    Model<State: Clone + PartialEq + Debug + Hash, Action: Clone + PartialEq + Debug> + Clone
+{
+    /// How many nodes, or seats.
+    fn nodes(&self) -> usize;
+
+    /// How many times each wants in; one by one where that differs.
+    fn requests(&self) -> String;
+
+    /// In which order messages arrive; for registers, there are none.
+    fn channels(&self) -> &'static str;
+
+    /// What happened, event by event.
+    fn trace(&self, path: Path<Self::State, Self::Action>) -> String;
+}
+
+impl<P: Protocol> Explorable for Check<P> {
+    fn nodes(&self) -> usize {
+        self.cluster().len()
+    }
+
+    fn requests(&self) -> String {
+        let wanted = self.wanted();
+        if wanted.iter().all(|times| *times == wanted[0]) {
+            wanted[0].to_string()
+        } else {
+            wanted.iter().map(u8::to_string).collect::<Vec<_>>().join(",")
+        }
+    }
+
+    fn channels(&self) -> &'static str {
+        match self.network() {
+            (Channels::Fifo, Timers::InTime) => "fifo",
+            (Channels::Fifo, Timers::AnyTime) => "fifo, late",
+            (Channels::AnyOrder, Timers::InTime) => "any",
+            (Channels::AnyOrder, Timers::AnyTime) => "any, late",
+        }
+    }
+
+    fn trace(&self, path: Path<Self::State, Self::Action>) -> String {
+        trace_of(self, path).to_string()
+    }
+}
+
 /// How to explore.
 #[derive(Clone, Copy)]
 pub struct Explorer<'a> {
@@ -101,17 +158,14 @@ pub struct Explorer<'a> {
 }
 
 impl Explorer<'_> {
-    /// Explores everything that can happen. What does not hold is shown in the shortest way.
-    pub fn explore<P>(&self, algorithm: &str, scope: Scope, check: Check<P>) -> Explored
+    /// Explores everything that can happen. What does not hold is shown in a shortest way.
+    pub fn explore<M>(&self, algorithm: &str, model: M) -> Explored
     where
-        P: Protocol<Message: Send + Sync> + Send + Sync + 'static,
+        M: Explorable<State: Send + Sync, Action: Send + Sync> + Send + Sync + 'static,
     {
-        let channels = scope.channels.unwrap_or(P::CHANNELS);
-        let properties = check.properties();
         let start = Instant::now();
-        let builder =
-            check.clone().checker().threads(self.threads).target_state_count(self.most_states);
-        let checker = builder.spawn_bfs();
+        let builder = model.clone().checker().threads(self.threads);
+        let checker = builder.target_state_count(self.most_states).spawn_bfs();
         while !checker.is_done() {
             (self.progress)(checker.unique_state_count(), checker.max_depth());
             let pause = if start.elapsed() < Duration::from_secs(1) { 5 } else { 100 };
@@ -120,48 +174,31 @@ impl Explorer<'_> {
         let checker = checker.join();
         let unfinished = checker.state_count() >= self.most_states;
         let mut discoveries = checker.discoveries();
-        let findings: Vec<_> = properties
-            .iter()
-            .map(|property| {
-                let found = discoveries.remove(property.name);
-                // What must always hold is refuted by a discovery, what must sometimes hold by the lack of one.
-                let always = property.expectation.discovery_is_failure();
-                let counterexample =
-                    found.filter(|_| always).map(|path| shortest(&check, property.name, path));
-                Finding {
-                    property: property.name,
-                    holds: if always {
-                        counterexample.is_none()
-                    } else {
-                        checker.discovery(property.name).is_some()
-                    },
-                    counterexample: counterexample.map(|path| trace_of(&check, path).to_string()),
-                }
-            })
-            .collect();
+        let finding = |property: &Property<M>| {
+            let found = discoveries.remove(property.name);
+            // What must always hold is refuted by a discovery, what must sometimes hold by the lack of one.
+            let always = property.expectation.discovery_is_failure();
+            let holds = found.is_some() != always;
+            let counterexample = found
+                .filter(|_| always)
+                .map(|path| model.trace(shortest(&model, property.name, path)));
+            Finding { property: property.name, holds, counterexample }
+        };
+        let findings: Vec<_> = model.properties().iter().map(finding).collect();
         let refuted = findings.iter().any(|finding| finding.counterexample.is_some());
-        let vacuous = findings.iter().any(|finding| !finding.holds);
-        let mut requests = scope.requests.to_string();
-        if scope.more_of_first > 0 {
-            requests = format!("{}, {requests}", scope.requests + scope.more_of_first);
-        }
-        let late = if scope.timers == Timers::AnyTime { ", late" } else { "" };
+        let all_hold = findings.iter().all(|finding| finding.holds);
         Explored {
             algorithm: algorithm.to_owned(),
-            nodes: scope.nodes,
-            requests,
-            channels: match channels {
-                Channels::Fifo => format!("fifo{late}"),
-                Channels::AnyOrder => format!("any{late}"),
-            },
+            nodes: model.nodes(),
+            requests: model.requests(),
+            channels: model.channels(),
             states: checker.unique_state_count(),
             depth: checker.max_depth(),
             seconds: start.elapsed().as_secs_f64(),
-            verdict: match (refuted, unfinished, vacuous) {
-                (true, ..) => "refuted",
+            verdict: match (refuted, unfinished, all_hold) {
+                (true, ..) | (false, false, false) => "refuted",
                 (false, true, _) => "unfinished",
-                (false, false, true) => "refuted",
-                (false, false, false) => "holds",
+                (false, false, true) => "holds",
             },
             properties: findings,
         }
@@ -170,13 +207,13 @@ impl Explorer<'_> {
 
 /// A shortest way to where the property does not hold. What a checker found need not be one: it goes on looking, and
 /// keeps what it found last.
-fn shortest<P>(
-    check: &Check<P>,
+fn shortest<M>(
+    model: &M,
     property: &'static str,
-    found: Path<State<P>, Action<P::Message>>,
-) -> Path<State<P>, Action<P::Message>>
+    found: Path<M::State, M::Action>,
+) -> Path<M::State, M::Action>
 where
-    P: Protocol<Message: Send + Sync> + Send + Sync + 'static,
+    M: Explorable<State: Send + Sync, Action: Send + Sync> + Send + Sync + 'static,
 {
     let mut best = found;
     // No way of `too_short` states leads there; the best one does.
@@ -188,7 +225,7 @@ where
         }
         let middle = too_short.midpoint(states);
         // The checker's limit is a depth that it does not look at any more.
-        let checker = check.clone().checker().target_max_depth(middle + 1);
+        let checker = model.clone().checker().target_max_depth(middle + 1);
         let found = HasDiscoveries::AnyOf(BTreeSet::from([property]));
         match checker.finish_when(found).spawn_bfs().join().discovery(property) {
             Some(shorter) => best = shorter,
@@ -197,15 +234,15 @@ where
     }
 }
 
-/// Does something with a check, whatever its protocol.
-pub trait CheckVisitor {
+/// Does something with a model, whatever it is of.
+pub trait ModelVisitor {
     /// What comes of it.
     type Output;
 
     /// Does it.
-    fn visit<P>(self, name: &'static str, check: Check<P>) -> Self::Output
+    fn visit<M>(self, name: &'static str, model: M) -> Self::Output
     where
-        P: Protocol<Message: Send + Sync> + Send + Sync + 'static;
+        M: Explorable<State: Send + Sync, Action: Send + Sync> + Send + Sync + 'static;
 }
 
 macro_rules! explorations {
@@ -217,15 +254,15 @@ macro_rules! explorations {
         ///
         /// # Errors
         /// If there is no such algorithm, or not for so many nodes.
-        pub fn with_check<V: CheckVisitor>(
+        pub fn with_check<V: ModelVisitor>(
             name: &str,
             scope: Scope,
             visitor: V,
         ) -> Result<V::Output, NoCluster> {
             match name {
                 $($name => {
-                    let check = $make(scope.nodes).map_err(|why| NoCluster::Unfit($name, why))?;
-                    Ok(visitor.visit($name, scope.apply(check)))
+                    let made = $make(scope.nodes).map_err(|why| NoCluster::Unfit($name, why))?;
+                    Ok(visitor.visit($name, scope.apply(made)))
                 })*
                 _ => Err(NoCluster::UnknownAlgorithm(name.to_owned())),
             }
@@ -258,7 +295,50 @@ fn k(nodes: usize) -> usize {
     nodes.saturating_sub(1).clamp(1, 2)
 }
 
+impl<A: Program> Scoped for Contention<A> {
+    /// Each wants in so often, and may withdraw once if it wants in but once.
+    fn within(self, scope: Scope) -> Self {
+        Self { entries: scope.requests, withdrawals: u8::from(scope.requests == 1), ..self }
+    }
+}
+
+impl<A: Program + Debug> Explorable for Contention<A> {
+    fn nodes(&self) -> usize {
+        self.seats
+    }
+
+    fn requests(&self) -> String {
+        self.entries.to_string()
+    }
+
+    fn channels(&self) -> &'static str {
+        "registers"
+    }
+
+    fn trace(&self, path: Path<Self::State, Self::Action>) -> String {
+        path.into_actions().into_iter().map(|action| format!("{action:?}\n")).collect()
+    }
+}
+
+fn bakery(seats: usize) -> Result<Contention<Bakery>, ClusterError> {
+    ClusterError::check_size(seats)?;
+    Ok(Contention::first_come(Bakery { seats, flaw: None }, seats))
+}
+
+fn black_white(seats: usize) -> Result<Contention<BlackWhite>, ClusterError> {
+    ClusterError::check_size(seats)?;
+    Ok(Contention::first_come(BlackWhite { seats }, seats))
+}
+
+fn tournament(seats: usize) -> Result<Contention<Tournament>, ClusterError> {
+    ClusterError::check_size(seats)?;
+    Ok(Contention::unordered(Tournament { seats, leaf_first: false }, seats))
+}
+
 explorations! {
+    "bakery" => bakery;
+    "black_white_bakery" => black_white;
+    "tournament" => tournament;
     "central_coordinator" => |n| checked(CentralCoordinator::cluster(n));
     "lamport" => |n| checked(Lamport::cluster(n)).map(Check::in_order);
     "ricart_agrawala" => |n| checked(RicartAgrawala::cluster(n)).map(Check::in_order);

@@ -3,10 +3,13 @@
 #![forbid(unsafe_code)]
 
 pub mod actors;
+pub mod broken;
 pub mod catalogue;
 pub mod contention;
 pub mod exploration;
 pub mod messages;
+pub mod registers;
+pub mod seat_program;
 pub mod subject;
 pub mod table;
 pub mod workload;

@@ -2,24 +2,27 @@
 
 use exclusion::check::{Check, Timers};
 use exclusion::protocol::{Channels, Protocol};
-use lab::exploration::{CheckVisitor, EXPLORABLE, Explored, Explorer, Scope, with_check};
+use lab::broken::{BROKEN, BrokenVisitor, FAIR, visit};
+use lab::exploration::{
+    EXPLORABLE, Explorable, Explored, Explorer, ModelVisitor, Scope, with_check,
+};
 
-struct Explore(Scope);
+struct Explore;
 
-impl CheckVisitor for Explore {
+impl ModelVisitor for Explore {
     type Output = Explored;
 
-    fn visit<P>(self, name: &'static str, check: Check<P>) -> Explored
+    fn visit<M>(self, name: &'static str, model: M) -> Explored
     where
-        P: Protocol<Message: Send + Sync> + Send + Sync + 'static,
+        M: Explorable<State: Send + Sync, Action: Send + Sync> + Send + Sync + 'static,
     {
         let explorer = Explorer { threads: 2, most_states: 5_000_000, progress: &|_, _| () };
-        explorer.explore(name, self.0, check)
+        explorer.explore(name, model)
     }
 }
 
 fn explore(name: &str, scope: Scope) -> Explored {
-    with_check(name, scope, Explore(scope)).unwrap_or_else(|error| panic!("{error}"))
+    with_check(name, scope, Explore).unwrap_or_else(|error| panic!("{error}"))
 }
 
 #[track_caller]
@@ -85,17 +88,42 @@ fn with_timers_at_any_moment_strict_has_a_dead_end_and_hardened_does_not() {
 #[test]
 fn an_exploration_that_is_cut_short_does_not_say_that_it_holds() {
     let scope = Scope::new(3, 1);
-    struct Cut(Scope);
-    impl CheckVisitor for Cut {
+    struct Cut;
+    impl ModelVisitor for Cut {
         type Output = Explored;
-        fn visit<P>(self, name: &'static str, check: Check<P>) -> Explored
+        fn visit<M>(self, name: &'static str, model: M) -> Explored
         where
-            P: Protocol<Message: Send + Sync> + Send + Sync + 'static,
+            M: Explorable<State: Send + Sync, Action: Send + Sync> + Send + Sync + 'static,
         {
             let explorer = Explorer { threads: 1, most_states: 100, progress: &|_, _| () };
-            explorer.explore(name, self.0, check)
+            explorer.explore(name, model)
         }
     }
-    let explored = with_check("ricart_agrawala", scope, Cut(scope)).unwrap();
+    let explored = with_check("ricart_agrawala", scope, Cut).unwrap();
     assert_eq!(explored.verdict, "unfinished");
+}
+
+impl BrokenVisitor for Explore {
+    type Output = Explored;
+
+    fn visit<P>(self, check: Check<P>) -> Explored
+    where
+        P: Protocol<Message: Send + Sync> + Send + Sync + 'static,
+    {
+        ModelVisitor::visit(self, "broken", check)
+    }
+}
+
+#[test]
+fn every_broken_variant_is_refuted_as_expected() {
+    for broken in BROKEN {
+        let explored = visit(broken.name, Explore).expect("it is listed");
+        assert_eq!(explored.verdict, "refuted", "{}: {}", broken.name, broken.why);
+        for violated in broken.violates {
+            assert!(refuted(&explored).contains(violated), "{}: '{violated}' holds", broken.name);
+        }
+    }
+    for fair in FAIR {
+        assert_holds(&visit(fair, Explore).expect("it is listed"));
+    }
 }

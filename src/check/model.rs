@@ -106,8 +106,19 @@ impl<P: Protocol> Check<P> {
         self
     }
 
-    pub(super) fn nodes(&self) -> &[P] {
+    /// The nodes at first.
+    pub fn cluster(&self) -> &[P] {
         &self.nodes
+    }
+
+    /// How many times each user wants in.
+    pub fn wanted(&self) -> &[u8] {
+        &self.requests
+    }
+
+    /// In which order messages arrive, and when timers may run out.
+    pub fn network(&self) -> (Channels, Timers) {
+        (self.channels, self.timers)
     }
 
     fn is_exclusive(&self, state: &State<P>) -> bool {

@@ -19,7 +19,7 @@ where
     State<P>: Debug + Hash + PartialEq,
 {
     let mut writer = Writer {
-        nodes: check.nodes().to_vec(),
+        nodes: check.cluster().to_vec(),
         trace: Trace::default(),
         on_the_way: Vec::new(),
         sent: 0,

@@ -1,10 +1,11 @@
 //! `lab check`.
 
 use clap::{Args, ValueEnum};
-use exclusion::check::{Check, Model, Timers};
+use exclusion::check::{Check, Timers};
 use exclusion::protocol::{Channels, Protocol};
 use indicatif::{ProgressBar, ProgressStyle};
-use lab::exploration::{CheckVisitor, Explored, Explorer, Scope, all, with_check};
+use lab::broken::{BROKEN, BrokenVisitor, visit};
+use lab::exploration::{Explorable, Explored, Explorer, ModelVisitor, Scope, all, with_check};
 
 use super::{Outcome, say, say_json};
 
@@ -15,14 +16,18 @@ Examples:
   lab check lamport --channels any
   lab check banta_efficient --nodes 3 --timers any-time
   lab check --all --json
+  lab check --broken
   lab check naimi_trehel --nodes 3 --explore")]
 pub(crate) struct CheckCommand {
     /// The algorithm to explore
-    #[arg(required_unless_present = "all")]
+    #[arg(required_unless_present_any = ["all", "broken"])]
     algorithm: Option<String>,
     /// Every algorithm, as far as it is explored for the documentation
     #[arg(long, conflicts_with_all = ["algorithm", "explore"])]
     all: bool,
+    /// Every variant that is wrong on purpose: each must be refuted
+    #[arg(long, conflicts_with_all = ["algorithm", "all", "explore"])]
+    broken: bool,
     /// How many nodes
     #[arg(long, default_value_t = 3)]
     nodes: usize,
@@ -66,6 +71,9 @@ impl CheckCommand {
     const EXPLORER: &str = "localhost:3000";
 
     pub(crate) fn run(&self) -> Outcome {
+        if self.broken {
+            return self.run_broken();
+        }
         let scope = Scope {
             nodes: self.nodes,
             requests: self.requests,
@@ -91,36 +99,71 @@ impl CheckCommand {
         }
         let mut all_hold = true;
         for (algorithm, scope) in wanted {
-            let explore = Explore { scope, most_states: self.most_states };
+            let explore = Explore { name: "", most_states: self.most_states };
             let explored =
                 with_check(algorithm, scope, explore).map_err(|error| error.to_string())?;
             all_hold &= explored.verdict == "holds";
-            if self.json {
-                say_json(&explored);
-            } else {
-                say(row(&explored));
-                for finding in explored.refuted() {
-                    let how = finding.counterexample.as_deref().unwrap_or("it never happens\n");
-                    say(format_args!("\n'{}' does not hold:\n{how}", finding.property));
-                }
-            }
+            self.tell(&explored);
         }
         Ok(all_hold)
+    }
+
+    /// Every variant that is wrong on purpose must be refuted, in what it is known to violate.
+    fn run_broken(&self) -> Outcome {
+        if !self.json {
+            say(heading());
+        }
+        let mut all_refuted = true;
+        for broken in BROKEN {
+            let explore = Explore { name: broken.name, most_states: self.most_states };
+            let explored = visit(broken.name, explore).expect("it is listed");
+            let is_refuted =
+                |violated: &&str| explored.refuted().any(|finding| finding.property == *violated);
+            all_refuted &= broken.violates.iter().all(is_refuted);
+            if !self.json {
+                say(format_args!("\n{}", broken.why));
+            }
+            self.tell(&explored);
+        }
+        Ok(all_refuted)
+    }
+
+    fn tell(&self, explored: &Explored) {
+        if self.json {
+            return say_json(explored);
+        }
+        say(row(explored));
+        for finding in explored.refuted() {
+            let how = finding.counterexample.as_deref().unwrap_or("it never happens\n");
+            say(format_args!("\n'{}' does not hold:\n{how}", finding.property));
+        }
     }
 }
 
 /// Explores a check, with progress.
+#[derive(Clone, Copy)]
 struct Explore {
-    scope: Scope,
+    name: &'static str,
     most_states: usize,
 }
 
-impl CheckVisitor for Explore {
+impl BrokenVisitor for Explore {
     type Output = Explored;
 
-    fn visit<P>(self, name: &'static str, check: Check<P>) -> Explored
+    fn visit<P>(self, check: Check<P>) -> Explored
     where
         P: Protocol<Message: Send + Sync> + Send + Sync + 'static,
+    {
+        ModelVisitor::visit(self, self.name, check)
+    }
+}
+
+impl ModelVisitor for Explore {
+    type Output = Explored;
+
+    fn visit<M>(self, name: &'static str, model: M) -> Explored
+    where
+        M: Explorable<State: Send + Sync, Action: Send + Sync> + Send + Sync + 'static,
     {
         // Draws nothing where stderr is not a terminal.
         let bar = ProgressBar::new_spinner().with_style(
@@ -128,12 +171,12 @@ impl CheckVisitor for Explore {
                 .expect("a sound template"),
         );
         let progress = |states: usize, depth: usize| {
-            bar.set_message(format!("{name}, {} nodes, depth {depth}:", self.scope.nodes));
+            bar.set_message(format!("{name}, depth {depth}:"));
             bar.set_position(states as u64);
         };
         let threads = std::thread::available_parallelism().map_or(1, |threads| threads.get());
         let explorer = Explorer { threads, most_states: self.most_states, progress: &progress };
-        let explored = explorer.explore(name, self.scope, check);
+        let explored = explorer.explore(name, model);
         bar.finish_and_clear();
         explored
     }
@@ -142,22 +185,22 @@ impl CheckVisitor for Explore {
 /// Serves a check to a browser on this machine.
 struct Serve;
 
-impl CheckVisitor for Serve {
+impl ModelVisitor for Serve {
     type Output = bool;
 
-    fn visit<P>(self, name: &'static str, check: Check<P>) -> bool
+    fn visit<M>(self, name: &'static str, model: M) -> bool
     where
-        P: Protocol<Message: Send + Sync> + Send + Sync + 'static,
+        M: Explorable<State: Send + Sync, Action: Send + Sync> + Send + Sync + 'static,
     {
         say(format_args!("{name} at http://{}, until interrupted", CheckCommand::EXPLORER));
-        check.checker().serve(CheckCommand::EXPLORER);
+        model.checker().serve(CheckCommand::EXPLORER);
         true
     }
 }
 
 fn heading() -> String {
     format!(
-        "{:26}{:>6}{:>10}  {:10}{:>10}{:>7}{:>9}  verdict",
+        "{:32}{:>6}{:>10}  {:10}{:>10}{:>7}{:>9}  verdict",
         "algorithm", "nodes", "requests", "channels", "states", "depth", "seconds"
     )
 }
@@ -166,6 +209,6 @@ fn row(explored: &Explored) -> String {
     let Explored { algorithm, nodes, requests, channels, states, depth, seconds, verdict, .. } =
         explored;
     format!(
-        "{algorithm:26}{nodes:>6}{requests:>10}  {channels:10}{states:>10}{depth:>7}{seconds:>9.1}  {verdict}"
+        "{algorithm:32}{nodes:>6}{requests:>10}  {channels:10}{states:>10}{depth:>7}{seconds:>9.1}  {verdict}"
     )
 }

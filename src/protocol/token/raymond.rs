@@ -2,7 +2,8 @@
 //!
 //! Each node knows which of its neighbours leads to the token. A request goes there, once, however many want in behind
 //! the node; the token comes back along the way, and turns each edge that it passes. A node serves those who asked it,
-//! itself among them, first come first served: serving itself first whenever the token is there would starve others.
+//! itself among them, first come first served. Serving itself first whenever the token comes by would let it pass those
+//! who asked before.
 //!
 //! | message | when | to |
 //! |---|---|---|

@@ -1,0 +1,231 @@
+//! The shared-memory locks as models, for what loom cannot reach: three and four seats, whatever the order of steps.
+//!
+//! A step is one read or one write of a register, as in the sources of `raw` but for the orderings, which are loom's
+//! business. A contender may withdraw wherever it waits.
+
+use exclusion::check::{Model, Property};
+
+use crate::seat_program::{Next, Program};
+
+/// Some contenders for a lock, each of whom wants in so often, and may withdraw so often.
+#[derive(Clone, Debug)]
+pub struct Contention<A> {
+    /// The lock.
+    pub lock: A,
+    /// How many contenders.
+    pub seats: usize,
+    /// How many times each wants in.
+    pub entries: u8,
+    /// How many times each may withdraw.
+    pub withdrawals: u8,
+    /// How many others may enter while one waits, from when it has drawn; if a bound is claimed.
+    pub most_passed: Option<u8>,
+    /// Whether who has drawn before another begins must enter first.
+    pub first_come: bool,
+}
+
+/// A moment of it.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Moment<P> {
+    registers: Vec<u8>,
+    contenders: Vec<Contender<P>>,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Contender<P> {
+    at: At<P>,
+    entries_left: u8,
+    withdrawals_left: u8,
+    /// Who had drawn when we began, and has neither entered nor withdrawn: a bit a seat.
+    ahead: u8,
+    /// How many others have entered since we have drawn.
+    passed: u8,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum At<P> {
+    Outside,
+    Entering(P),
+    Inside,
+    /// Leaving, or stepping back.
+    Leaving(P),
+}
+
+/// What can happen.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Move {
+    /// A contender that is outside begins.
+    Begin(usize),
+    /// A contender takes its next step.
+    Step(usize),
+    /// A contender that is inside begins to leave.
+    Leave(usize),
+    /// A contender that waits begins to step back.
+    Withdraw(usize),
+}
+
+impl<A: Program> Contention<A> {
+    /// Contenders for a lock that promises to serve first who comes first.
+    pub fn first_come(lock: A, seats: usize) -> Self {
+        let most_passed = Some(u8::try_from(seats - 1).unwrap_or(u8::MAX));
+        Self { most_passed, first_come: true, ..Self::unordered(lock, seats) }
+    }
+
+    /// Contenders for a lock that promises no order.
+    pub fn unordered(lock: A, seats: usize) -> Self {
+        let most_passed = None;
+        Self { lock, seats, entries: 1, withdrawals: 0, most_passed, first_come: false }
+    }
+
+    /// The state after a move. None if it cannot be made.
+    fn after(&self, moment: &Moment<A::Place>, action: Move) -> Option<Moment<A::Place>> {
+        let mut next = moment.clone();
+        match action {
+            Move::Begin(seat) => {
+                let drawn = self.drawn(moment);
+                let contender = &mut next.contenders[seat];
+                contender.entries_left = contender.entries_left.checked_sub(1)?;
+                contender.ahead = if self.first_come { drawn } else { 0 };
+                contender.at = At::Entering(self.lock.begin(seat));
+            }
+            Move::Leave(seat) => {
+                next.contenders[seat].at = At::Leaving(self.lock.leave(seat, &next.registers));
+            }
+            Move::Withdraw(seat) => {
+                let At::Entering(place) = next.contenders[seat].at else { return None };
+                let contender = &mut next.contenders[seat];
+                contender.withdrawals_left = contender.withdrawals_left.checked_sub(1)?;
+                contender.at = At::Leaving(self.lock.withdraw(seat, place)?);
+                self.is_gone(&mut next, seat);
+            }
+            Move::Step(seat) => match next.contenders[seat].at {
+                At::Entering(place) => match self.lock.step(seat, place, &mut next.registers) {
+                    Next::At(place) => next.contenders[seat].at = At::Entering(place),
+                    Next::Done => self.enter(&mut next, seat),
+                },
+                At::Leaving(place) => {
+                    next.contenders[seat].at =
+                        match self.lock.step(seat, place, &mut next.registers) {
+                            Next::At(place) => At::Leaving(place),
+                            Next::Done => At::Outside,
+                        };
+                }
+                At::Outside | At::Inside => return None,
+            },
+        }
+        Some(next)
+    }
+
+    fn enter(&self, next: &mut Moment<A::Place>, seat: usize) {
+        next.contenders[seat].at = At::Inside;
+        self.is_gone(next, seat);
+        if self.most_passed.is_some() {
+            for contender in &mut next.contenders {
+                if matches!(contender.at, At::Entering(place) if self.lock.has_drawn(place)) {
+                    contender.passed += 1;
+                }
+            }
+        }
+    }
+
+    /// Nobody is behind this seat any more.
+    fn is_gone(&self, next: &mut Moment<A::Place>, seat: usize) {
+        next.contenders[seat].passed = 0;
+        for contender in &mut next.contenders {
+            contender.ahead &= !(1 << seat);
+        }
+    }
+
+    /// Who has drawn, and waits: a bit a seat.
+    fn drawn(&self, moment: &Moment<A::Place>) -> u8 {
+        let has_drawn = |contender: &Contender<A::Place>| matches!(contender.at, At::Entering(place) if self.lock.has_drawn(place));
+        let seats = moment.contenders.iter().enumerate();
+        seats.filter(|(_, it)| has_drawn(it)).fold(0, |bits, (seat, _)| bits | 1 << seat)
+    }
+
+    fn is_exclusive(&self, moment: &Moment<A::Place>) -> bool {
+        moment.contenders.iter().filter(|contender| contender.at == At::Inside).count() <= 1
+    }
+
+    /// Somebody can always do something other than look again.
+    fn is_alive(&self, moment: &Moment<A::Place>) -> bool {
+        let mut moves = Vec::new();
+        self.actions(moment, &mut moves);
+        let moving =
+            |&action: &Move| self.after(moment, action).is_some_and(|next| next != *moment);
+        moment.contenders.iter().all(|contender| contender.at == At::Outside)
+            || moves.iter().filter(|action| !matches!(action, Move::Withdraw(_))).any(moving)
+    }
+
+    fn keeps_order(&self, moment: &Moment<A::Place>) -> bool {
+        let inside = moment.contenders.iter().filter(|contender| contender.at == At::Inside);
+        inside.into_iter().all(|contender| contender.ahead == 0)
+    }
+
+    fn is_patient(&self, moment: &Moment<A::Place>) -> bool {
+        let most = self.most_passed.unwrap_or(u8::MAX);
+        moment.contenders.iter().all(|contender| contender.passed <= most)
+    }
+
+    fn is_done(&self, moment: &Moment<A::Place>) -> bool {
+        let done = |it: &Contender<_>| it.at == At::Outside && it.entries_left == 0;
+        moment.contenders.iter().all(done)
+    }
+
+    fn is_contended(&self, moment: &Moment<A::Place>) -> bool {
+        moment.contenders.iter().filter(|it| matches!(it.at, At::Entering(_))).count() >= 2
+    }
+}
+
+impl<A: Program> Model for Contention<A> {
+    type State = Moment<A::Place>;
+    type Action = Move;
+
+    fn init_states(&self) -> Vec<Self::State> {
+        let contender = Contender {
+            at: At::Outside,
+            entries_left: self.entries,
+            withdrawals_left: self.withdrawals,
+            ahead: 0,
+            passed: 0,
+        };
+        vec![Moment { registers: self.lock.registers(), contenders: vec![contender; self.seats] }]
+    }
+
+    fn actions(&self, moment: &Self::State, actions: &mut Vec<Move>) {
+        for (seat, contender) in moment.contenders.iter().enumerate() {
+            match contender.at {
+                At::Outside if contender.entries_left > 0 => actions.push(Move::Begin(seat)),
+                At::Outside => {}
+                At::Inside => actions.push(Move::Leave(seat)),
+                At::Leaving(_) => actions.push(Move::Step(seat)),
+                At::Entering(place) => {
+                    actions.push(Move::Step(seat));
+                    if contender.withdrawals_left > 0 && self.lock.withdraw(seat, place).is_some() {
+                        actions.push(Move::Withdraw(seat));
+                    }
+                }
+            }
+        }
+    }
+
+    fn next_state(&self, moment: &Self::State, action: Move) -> Option<Self::State> {
+        self.after(moment, action)
+    }
+
+    fn properties(&self) -> Vec<Property<Self>> {
+        let mut properties = vec![
+            Property::always("mutual exclusion", Self::is_exclusive),
+            Property::always("no dead end", Self::is_alive),
+            Property::sometimes("everybody enters", Self::is_done),
+            Property::sometimes("two contend", Self::is_contended),
+        ];
+        if self.first_come {
+            properties.push(Property::always("first come, first served", Self::keeps_order));
+        }
+        if self.most_passed.is_some() {
+            properties.push(Property::always("bypass", Self::is_patient));
+        }
+        properties
+    }
+}
