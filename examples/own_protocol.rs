@@ -1,4 +1,4 @@
-//! A protocol of one's own, under every runner: `cargo run --example own_protocol`.
+//! A protocol of one's own, under every runner: `cargo run --example own_protocol --features check`.
 //!
 //! A library with one book. Node 0 keeps it; who wants to read asks for it, and brings it back. Everything from here to
 //! the end of `impl Protocol` is what a user has to write.
@@ -87,6 +87,17 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .seed(1)
         .run()?;
     println!("{report}");
+
+    #[cfg(feature = "check")]
+    {
+        use exclusion::check::{Check, Checker, Model};
+        let checker = Check::new(library(3)).checker().spawn_bfs().join();
+        checker.assert_properties();
+        println!(
+            "Explored, 3 readers who each want it once: {} states\n",
+            checker.unique_state_count()
+        );
+    }
 
     println!("A small run, event by event, and replayed:");
     let report = Simulation::new(library(2)).traced().run()?;

@@ -12,6 +12,7 @@
 //! | nodes that share no memory | an algorithm of [`protocol`], in your own program |
 //! | a distributed algorithm to study, to count or to break | [`protocol`] in the simulator [`sim`] |
 //! | the same among threads, as a lock made of messages | [`actor::Cluster`](actor) |
+//! | everything that can happen to it, explored | `check::Check`, with the feature `check` |
 //!
 //! [`BakeryMutex`] and [`TournamentMutex`] have the interface of `parking_lot::Mutex`, by way of [`lock_api`]:
 //!
@@ -90,7 +91,7 @@
 //! - `std` (default): waiters of the drop-in types yield and then sleep, those of owned seats yield; the methods
 //!   with a timeout exist, and so do [`protocol`], [`sim`] and [`actor`]. Without it they spin, and the crate needs
 //!   neither `std` nor `alloc`.
-//! - `check`: exhaustive exploration of the message algorithms, with stateright ([`check`]).
+//! - `check`: exhaustive exploration of the message algorithms, with stateright.
 //! - `arc_lock`: `lock_arc` and its kin. Needs `alloc`.
 //!
 //! On targets without compare-and-swap the drop-in types do not exist; [`raw`] and [`Seated`] do.
@@ -98,7 +99,7 @@
 //! # Under loom
 //!
 //! With `--cfg loom` the same types run on loom's atomics, so that a user's own loom tests can use them;
-//! constructors are then not `const`. A deadline passes at the first wait, since there is no time under loom.
+//! constructors are then not `const`. [`actor`] runs over loom's channels. A deadline passes at the first wait, since there is no time under loom.
 //! How the crate's own orderings are checked is told in [`verification`].
 #![cfg_attr(not(any(feature = "std", loom)), no_std)]
 

@@ -4,7 +4,7 @@ use exclusion::check::{Check, Timers};
 use exclusion::protocol::{Channels, Protocol};
 use lab::broken::{BROKEN, BrokenVisitor, FAIR, visit};
 use lab::exploration::{
-    EXPLORABLE, Explorable, Explored, Explorer, ModelVisitor, Scope, with_check,
+    EXPLORABLE, Explorable, Explored, Explorer, ModelVisitor, Scope, all, with_check,
 };
 
 struct Explore;
@@ -125,5 +125,27 @@ fn every_broken_variant_is_refuted_as_expected() {
     }
     for fair in FAIR {
         assert_holds(&visit(fair, Explore).expect("it is listed"));
+    }
+}
+
+#[test]
+fn the_documentation_has_every_exploration_and_its_states() {
+    let page = include_str!("../../docs/verification.md");
+    for (name, scope) in all() {
+        let row =
+            format!("| `{name}` | {} | {}", scope.nodes, scope.requests + scope.more_of_first);
+        assert!(page.contains(&row), "'{row}' is missing");
+    }
+    for broken in BROKEN {
+        assert!(
+            page.contains(&format!("| `{}` | {} |", broken.name, broken.why)),
+            "{}",
+            broken.name
+        );
+    }
+    for name in EXPLORABLE {
+        let Explored { nodes, requests, channels, states, .. } = explore(name, Scope::new(2, 2));
+        let row = format!("| `{name}` | {nodes} | {requests} | {channels} | {states} |");
+        assert!(page.contains(&row), "'{row}' is not in the table");
     }
 }

@@ -67,6 +67,20 @@ enum When {
     AnyTime,
 }
 
+/// A part of it, for the tour.
+pub(crate) fn taste() -> Outcome {
+    say(heading());
+    let mut all_hold = true;
+    for name in ["bakery", "ricart_agrawala", "maekawa", "naimi_trehel"] {
+        let explore = Explore { name, most_states: 1_000_000 };
+        let explored =
+            with_check(name, Scope::new(3, 2), explore).map_err(|error| error.to_string())?;
+        all_hold &= explored.verdict == "holds";
+        say(row(&explored));
+    }
+    Ok(all_hold)
+}
+
 impl CheckCommand {
     const EXPLORER: &str = "localhost:3000";
 
