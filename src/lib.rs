@@ -100,7 +100,7 @@
 //!
 //! With `--cfg loom` the same types run on loom's atomics, so that a user's own loom tests can use them;
 //! constructors are then not `const`. [`actor`] runs over loom's channels. A deadline passes at the first wait, since there is no time under loom.
-//! How the crate's own orderings are checked is told in [`verification`].
+//! How the crate's own orderings are checked is told in [`verification`], how its protocols are in [`explored`].
 #![cfg_attr(not(any(feature = "std", loom)), no_std)]
 
 #[cfg(feature = "arc_lock")]
@@ -154,6 +154,9 @@ pub mod sim;
 
 #[doc = include_str!("../docs/verification.md")]
 pub mod verification {}
+
+#[doc = include_str!("../docs/explored.md")]
+pub mod explored {}
 
 #[doc = include_str!("../docs/which-lock.md")]
 pub mod which_lock {}

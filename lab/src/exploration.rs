@@ -87,8 +87,8 @@ pub struct Explored {
 pub struct Finding {
     /// Its name.
     pub property: &'static str,
-    /// Whether it holds.
-    pub holds: bool,
+    /// Whether it holds; null if that was not found out.
+    pub holds: Option<bool>,
     /// A shortest way to where it does not, event by event.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub counterexample: Option<String>,
@@ -97,7 +97,7 @@ pub struct Finding {
 impl Explored {
     /// The properties that do not hold.
     pub fn refuted(&self) -> impl Iterator<Item = &Finding> {
-        self.properties.iter().filter(|finding| !finding.holds)
+        self.properties.iter().filter(|finding| finding.holds == Some(false))
     }
 }
 
@@ -178,7 +178,8 @@ impl Explorer<'_> {
             let found = discoveries.remove(property.name);
             // What must always hold is refuted by a discovery, what must sometimes hold by the lack of one.
             let always = property.expectation.discovery_is_failure();
-            let holds = found.is_some() != always;
+            // What a discovery says is certain; what the lack of one says, only at the end.
+            let holds = (found.is_some() || !unfinished).then_some(found.is_some() != always);
             let counterexample = found
                 .filter(|_| always)
                 .map(|path| model.trace(shortest(&model, property.name, path)));
@@ -186,7 +187,7 @@ impl Explorer<'_> {
         };
         let findings: Vec<_> = model.properties().iter().map(finding).collect();
         let refuted = findings.iter().any(|finding| finding.counterexample.is_some());
-        let all_hold = findings.iter().all(|finding| finding.holds);
+        let all_hold = findings.iter().all(|finding| finding.holds == Some(true));
         Explored {
             algorithm: algorithm.to_owned(),
             nodes: model.nodes(),
@@ -296,9 +297,12 @@ fn k(nodes: usize) -> usize {
 }
 
 impl<A: Program> Scoped for Contention<A> {
-    /// Each wants in so often, and may withdraw once if it wants in but once.
+    /// Each wants in so often. Three or fewer who want in but once may also withdraw, once, and come back. Where each
+    /// enters once, nobody can be passed too often.
     fn within(self, scope: Scope) -> Self {
-        Self { entries: scope.requests, withdrawals: u8::from(scope.requests == 1), ..self }
+        let withdrawals = u8::from(scope.requests == 1 && self.seats <= 3);
+        let most_passed = self.most_passed.filter(|_| scope.requests > 1);
+        Self { entries: scope.requests, withdrawals, most_passed, ..self }
     }
 }
 

@@ -6,6 +6,7 @@ pub mod actors;
 pub mod broken;
 pub mod catalogue;
 pub mod contention;
+pub mod diagram;
 pub mod exploration;
 pub mod messages;
 pub mod registers;

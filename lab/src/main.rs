@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use command::{Outcome, check, locks, messages, say};
+use command::{Outcome, check, diagram, locks, messages, say};
 
 /// Measures the locks of `exclusion` beside their peers, and counts messages beside their formulas.
 #[derive(Parser)]
@@ -25,6 +25,8 @@ enum Command {
     Messages(messages::Messages),
     /// Everything that can happen to a distributed algorithm, explored
     Check(check::CheckCommand),
+    /// A space-time diagram of a small run, as SVG
+    Diagram(diagram::Diagram),
 }
 
 fn main() -> ExitCode {
@@ -33,6 +35,7 @@ fn main() -> ExitCode {
         Some(Command::Locks(locks)) => locks.run(),
         Some(Command::Messages(messages)) => messages.run(),
         Some(Command::Check(check)) => check.run(),
+        Some(Command::Diagram(diagram)) => diagram.run(),
     };
     match outcome {
         Ok(true) => ExitCode::SUCCESS,

@@ -1,7 +1,8 @@
 //! The shared-memory locks as models, for what loom cannot reach: three and four seats, whatever the order of steps.
 //!
-//! A step is one read or one write of a register, as in the sources of `raw` but for the orderings, which are loom's
-//! business. A contender may withdraw wherever it waits.
+//! A step is one read or one write of a register. Orderings are loom's business, and so is who wakes whom: whoever
+//! waits here looks again and again, at one seat after the other. A contender may withdraw wherever it waits, and come
+//! back.
 
 use exclusion::check::{Model, Property};
 
@@ -84,7 +85,6 @@ impl<A: Program> Contention<A> {
             Move::Begin(seat) => {
                 let drawn = self.drawn(moment);
                 let contender = &mut next.contenders[seat];
-                contender.entries_left = contender.entries_left.checked_sub(1)?;
                 contender.ahead = if self.first_come { drawn } else { 0 };
                 contender.at = At::Entering(self.lock.begin(seat));
             }
@@ -118,6 +118,7 @@ impl<A: Program> Contention<A> {
 
     fn enter(&self, next: &mut Moment<A::Place>, seat: usize) {
         next.contenders[seat].at = At::Inside;
+        next.contenders[seat].entries_left -= 1;
         self.is_gone(next, seat);
         if self.most_passed.is_some() {
             for contender in &mut next.contenders {
@@ -147,14 +148,33 @@ impl<A: Program> Contention<A> {
         moment.contenders.iter().filter(|contender| contender.at == At::Inside).count() <= 1
     }
 
-    /// Somebody can always do something other than look again.
+    /// If somebody wants in, somebody is inside or gets on: does something other than look again and again.
     fn is_alive(&self, moment: &Moment<A::Place>) -> bool {
-        let mut moves = Vec::new();
-        self.actions(moment, &mut moves);
-        let moving =
-            |&action: &Move| self.after(moment, action).is_some_and(|next| next != *moment);
+        let mut contenders = moment.contenders.iter().enumerate();
         moment.contenders.iter().all(|contender| contender.at == At::Outside)
-            || moves.iter().filter(|action| !matches!(action, Move::Withdraw(_))).any(moving)
+            || contenders.any(|(seat, contender)| match contender.at {
+                At::Outside => false,
+                At::Inside => true,
+                At::Entering(place) | At::Leaving(place) => self.gets_on(moment, seat, place),
+            })
+    }
+
+    /// Whether a contender that goes on alone writes something or is done, before it is where it was.
+    fn gets_on(&self, moment: &Moment<A::Place>, seat: usize, place: A::Place) -> bool {
+        let mut registers = moment.registers.clone();
+        let mut seen = vec![place];
+        loop {
+            let Next::At(next) = self.lock.step(seat, seen[seen.len() - 1], &mut registers) else {
+                return true;
+            };
+            if registers != moment.registers {
+                return true;
+            }
+            if seen.contains(&next) {
+                return false;
+            }
+            seen.push(next);
+        }
     }
 
     fn keeps_order(&self, moment: &Moment<A::Place>) -> bool {

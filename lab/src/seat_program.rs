@@ -55,6 +55,8 @@ pub enum BakeryFlaw {
     Hasty,
     /// Of equal tickets both go first.
     Ties,
+    /// Of equal tickets none goes first.
+    Polite,
 }
 
 /// Where a customer is.
@@ -132,6 +134,7 @@ impl Program for Bakery {
                 let word = registers[other];
                 let ahead = match self.flaw {
                     Some(BakeryFlaw::Ties) => word < ticket,
+                    Some(BakeryFlaw::Polite) => word <= ticket,
                     _ => (word, other) < (ticket, seat),
                 };
                 if word == CHOOSING || (word != IDLE && ahead) {

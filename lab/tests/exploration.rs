@@ -130,7 +130,7 @@ fn every_broken_variant_is_refuted_as_expected() {
 
 #[test]
 fn the_documentation_has_every_exploration_and_its_states() {
-    let page = include_str!("../../docs/verification.md");
+    let page = include_str!("../../docs/explored.md");
     for (name, scope) in all() {
         let row =
             format!("| `{name}` | {} | {}", scope.nodes, scope.requests + scope.more_of_first);

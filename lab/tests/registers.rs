@@ -1,6 +1,6 @@
-//! The shared-memory locks explored register by register.
+//! The shared-memory locks explored register by register, as far as a test may take: `lab check --all` goes further.
 
-use exclusion::check::{Checker, Model};
+use exclusion::check::{Checker, HasDiscoveries, Model};
 use lab::registers::Contention;
 use lab::seat_program::{Bakery, BakeryFlaw, BlackWhite, Program, Tournament};
 
@@ -9,10 +9,16 @@ where
     A: Program + Send + Sync + 'static,
     A::Place: Send + Sync,
 {
-    let checker = contention.checker().threads(2).spawn_bfs().join();
+    let stop = HasDiscoveries::AnyFailures;
+    let checker = contention.checker().threads(2).finish_when(stop).spawn_bfs().join();
     let properties = checker.model().properties();
+    // A search that ends at a failure has not looked for everything that sometimes happens.
+    let failed = properties.iter().any(|property| {
+        property.expectation.discovery_is_failure() && checker.discovery(property.name).is_some()
+    });
     let wrong = properties.iter().filter(|property| {
-        checker.discovery(property.name).is_some() == property.expectation.discovery_is_failure()
+        let found = checker.discovery(property.name).is_some();
+        if property.expectation.discovery_is_failure() { found } else { !found && !failed }
     });
     (checker.unique_state_count(), wrong.map(|property| property.name).collect())
 }
@@ -57,20 +63,20 @@ fn tournament(
 
 #[test]
 fn the_bakery_of_three_is_exclusive_and_first_come_first_served() {
-    holds(bakery(3, 2, 0, None));
-    holds(bakery(3, 1, 1, None));
+    holds(bakery(3, 1, 0, None));
+    holds(bakery(2, 2, 1, None));
 }
 
 #[test]
 fn the_black_white_bakery_of_three_is_too() {
-    holds(black_white(3, 2, 0));
-    holds(black_white(3, 1, 1));
+    holds(black_white(3, 1, 0));
+    holds(black_white(2, 2, 1));
 }
 
 #[test]
-fn the_tournament_of_three_and_four_is_exclusive() {
-    holds(tournament(3, 2, 1, false));
-    holds(tournament(4, 1, 1, false));
+fn the_tournament_of_three_is_exclusive() {
+    holds(tournament(3, 1, 1, false));
+    holds(tournament(2, 2, 1, false));
 }
 
 #[test]
@@ -85,4 +91,6 @@ fn a_bakery_without_choosing_and_one_with_ties_are_refuted() {
     assert!(wrong.contains(&"mutual exclusion"), "{wrong:?}");
     let (_, wrong) = explore(bakery(2, 1, 0, Some(BakeryFlaw::Ties)));
     assert!(wrong.contains(&"mutual exclusion"), "{wrong:?}");
+    let (_, wrong) = explore(bakery(2, 1, 0, Some(BakeryFlaw::Polite)));
+    assert_eq!(wrong, ["no dead end"]);
 }

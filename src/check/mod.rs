@@ -9,7 +9,7 @@
 //! | `mutual exclusion` | no more are inside than may be |
 //! | `expected inputs only` | no node refuses an input, or lets in a user who did not ask |
 //! | `no dead end` | nobody waits in silence: with nobody inside and nothing on the way |
-//! | `invariant` | the protocol's own [invariant](Protocol::invariant) does |
+//! | `invariant` | the protocol's own [invariant](Protocol::invariant) does, if it has one |
 //! | `one token` | exactly one is held or on its way, for [`TokenBased`] protocols |
 //! | `order` | who is inside asked before all who wait, for protocols that [promise](Ordered) it |
 //! | `bypass` | nobody waits while more than so many others enter, where a bound is claimed |

@@ -9,7 +9,8 @@ use crate::protocol::{Channels, Input, NodeId, Ordered, Phase, Protocol, Stamp, 
 /// When a timer may run out.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Timers {
-    /// Only when no message is on its way to its node or from it: as if each took less than a period.
+    /// Only when no message is on its way to its node or from it. That is what one who tells all others something, and
+    /// waits for two periods, may rely on: they have heard it, and what they sent before has come.
     InTime,
     /// At any moment, as if messages took any time.
     AnyTime,
@@ -135,7 +136,7 @@ impl<P: Protocol> Check<P> {
 
     fn keeps_invariant(&self, state: &State<P>) -> bool {
         let on_the_way: Vec<_> = state.on_the_way().collect();
-        P::invariant(&state.nodes, &on_the_way).is_ok()
+        P::invariant(&state.nodes, &on_the_way).is_none_or(|holds| holds.is_ok())
     }
 
     fn is_done(&self, state: &State<P>) -> bool {
@@ -224,11 +225,13 @@ impl<P: Protocol> Model for Check<P> {
             Property::always("mutual exclusion", Self::is_exclusive),
             Property::always("expected inputs only", Self::is_as_expected),
             Property::always("no dead end", Self::is_alive),
-            Property::always("invariant", Self::keeps_invariant),
             Property::sometimes("everybody enters", Self::is_done),
         ];
         if self.requests.iter().filter(|&&requests| requests > 0).count() > 1 {
             properties.push(Property::sometimes("two contend", Self::is_contended));
+        }
+        if P::invariant(&self.nodes, &[]).is_some() {
+            properties.push(Property::always("invariant", Self::keeps_invariant));
         }
         if self.token.is_some() {
             properties.push(Property::always("one token", Self::has_one_token));

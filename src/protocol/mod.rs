@@ -164,16 +164,13 @@ pub trait Protocol: Clone + Eq + Hash + Debug {
         1
     }
 
-    /// What always holds between the nodes and the messages on the way (from whom, to whom, what), beyond what holds
-    /// for every protocol.
-    ///
-    /// # Errors
-    /// What does not hold.
+    /// Whether what always holds between the nodes and the messages on the way (from whom, to whom, what) does, beyond
+    /// what holds for every protocol. None if the protocol claims nothing.
     fn invariant(
         _cluster: &[Self],
         _on_the_way: &[(NodeId, NodeId, &Self::Message)],
-    ) -> Result<(), &'static str> {
-        Ok(())
+    ) -> Option<Result<(), &'static str>> {
+        None
     }
 
     /// What an entry costs in this cluster, if there is a formula for it.

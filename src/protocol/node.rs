@@ -29,6 +29,12 @@ impl NodeId {
         (0..count).map(Self::at)
     }
 
+    /// Every two nodes of a cluster of `count`, once.
+    pub fn pairs(count: usize) -> impl Iterator<Item = (NodeId, NodeId)> {
+        Self::all(count)
+            .flat_map(move |one| (one.index() + 1..count).map(move |it| (one, Self::at(it))))
+    }
+
     /// All nodes but this one, beginning after it and going round.
     pub fn after(self, count: usize) -> impl Iterator<Item = NodeId> + Clone {
         (self.index() + 1..count).chain(0..self.index()).map(Self::at)
@@ -172,6 +178,17 @@ impl fmt::Display for NodeSet {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_two_nodes_are_a_pair_once() {
+        let pairs: Vec<_> = NodeId::pairs(3).collect();
+        assert_eq!(
+            pairs,
+            [(0, 1), (0, 2), (1, 2)].map(|(one, other)| (NodeId(one), NodeId(other)))
+        );
+        let round: Vec<_> = NodeId(1).after(4).collect();
+        assert_eq!(round, [2, 3, 0].map(NodeId));
+    }
 
     #[test]
     fn a_set_goes_past_a_word() {

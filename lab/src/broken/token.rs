@@ -57,7 +57,7 @@ fn patience<P: Protocol>(cluster: Vec<P>) -> Check<Unhurried<P>> {
 
 /// A protocol whose users wait for a period before they enter, so that what was sent to them before arrives.
 ///
-/// Without that no bound holds, for anybody: a request that is on its way for long is passed by all.
+/// Without that none of these three keeps a bound: a request that is on its way for long is passed by all.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Unhurried<P>(P);
 

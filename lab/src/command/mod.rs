@@ -1,6 +1,7 @@
 //! The lab's commands, one a file.
 
 pub(crate) mod check;
+pub(crate) mod diagram;
 pub(crate) mod locks;
 pub(crate) mod messages;
 

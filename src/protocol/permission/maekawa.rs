@@ -238,7 +238,7 @@ impl Protocol for Maekawa {
     fn invariant(
         cluster: &[Self],
         on_the_way: &[(NodeId, NodeId, &Message)],
-    ) -> Result<(), &'static str> {
+    ) -> Option<Result<(), &'static str>> {
         // An arbiter's one confirmation: on its way, with a candidate, or on its way back.
         let confirmations = |arbiter: NodeId| {
             let held = cluster.iter().filter(|node| node.confirmed.contains(arbiter)).count();
@@ -249,11 +249,8 @@ impl Protocol for Maekawa {
             });
             held + sent.count()
         };
-        if NodeId::all(cluster.len()).all(|arbiter| confirmations(arbiter) <= 1) {
-            Ok(())
-        } else {
-            Err("an arbiter has confirmed two requests")
-        }
+        let holds = NodeId::all(cluster.len()).all(|arbiter| confirmations(arbiter) <= 1);
+        Some(if holds { Ok(()) } else { Err("an arbiter has confirmed two requests") })
     }
 
     fn cost(cluster: &[Self]) -> Option<Cost> {

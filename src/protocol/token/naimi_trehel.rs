@@ -128,14 +128,15 @@ impl Protocol for NaimiTrehel {
     fn invariant(
         cluster: &[Self],
         _on_the_way: &[(NodeId, NodeId, &Message)],
-    ) -> Result<(), &'static str> {
+    ) -> Option<Result<(), &'static str>> {
         // Who asks whom is a forest: whoever passes a request on passes it to an end.
         let ends = |start: NodeId| {
             let next = |node: &NodeId| cluster[node.index()].ask;
             std::iter::successors(Some(start), next).take(cluster.len() + 1).count()
                 <= cluster.len()
         };
-        if NodeId::all(cluster.len()).all(ends) { Ok(()) } else { Err("a request would go round") }
+        let holds = NodeId::all(cluster.len()).all(ends);
+        Some(if holds { Ok(()) } else { Err("a request would go round") })
     }
 
     fn cost(cluster: &[Self]) -> Option<Cost> {

@@ -143,7 +143,7 @@ impl Protocol for Raymond {
     fn invariant(
         cluster: &[Self],
         on_the_way: &[(NodeId, NodeId, &Message)],
-    ) -> Result<(), &'static str> {
+    ) -> Option<Result<(), &'static str>> {
         // Each way ends where the token is, or on the edge that it is passing.
         let travels = |from: NodeId, to: NodeId| on_the_way.contains(&(from, to, &Message::Token));
         let leads_to_token = |start: NodeId| {
@@ -157,11 +157,8 @@ impl Protocol for Raymond {
             }
             false
         };
-        if NodeId::all(cluster.len()).all(leads_to_token) {
-            Ok(())
-        } else {
-            Err("a way does not lead to the token")
-        }
+        let holds = NodeId::all(cluster.len()).all(leads_to_token);
+        Some(if holds { Ok(()) } else { Err("a way does not lead to the token") })
     }
 
     fn cost(cluster: &[Self]) -> Option<Cost> {

@@ -154,20 +154,16 @@ impl Protocol for SinghalHeuristic {
     fn invariant(
         cluster: &[Self],
         on_the_way: &[(NodeId, NodeId, &Message)],
-    ) -> Result<(), &'static str> {
+    ) -> Option<Result<(), &'static str>> {
         let will_ask = |one: NodeId, other: NodeId| {
             let told = |&(from, to, message): &(NodeId, NodeId, &Message)| {
                 (from, to) == (other, one) && !Self::is_token(message)
             };
             cluster[one.index()].likely.contains(other) || on_the_way.iter().any(told)
         };
-        let all = || NodeId::all(cluster.len());
-        let meets = |one: NodeId, other: NodeId| will_ask(one, other) || will_ask(other, one);
-        if all().all(|one| all().all(|other| other <= one || meets(one, other))) {
-            Ok(())
-        } else {
-            Err("two nodes would miss each other")
-        }
+        let meet = |(one, other)| will_ask(one, other) || will_ask(other, one);
+        let holds = NodeId::pairs(cluster.len()).all(meet);
+        Some(if holds { Ok(()) } else { Err("two nodes would miss each other") })
     }
 
     fn cost(cluster: &[Self]) -> Option<Cost> {
