@@ -49,15 +49,6 @@ pub enum ClusterError {
         /// How many nodes there are.
         nodes: usize,
     },
-    /// Made for another number of nodes.
-    WrongSize {
-        /// What was.
-        what: &'static str,
-        /// For how many nodes it is.
-        is_for: usize,
-        /// How many there are.
-        nodes: usize,
-    },
     /// Edges that are no tree.
     NotATree(&'static str),
     /// Granting sets that cannot be.
@@ -96,9 +87,6 @@ impl fmt::Display for ClusterError {
                 "{entries} entries at a time exclude nobody among {nodes} nodes: take 1 to {}",
                 nodes.saturating_sub(1)
             ),
-            Self::WrongSize { what, is_for, nodes } => {
-                write!(f, "the {what} is for {is_for} nodes, but there are {nodes}")
-            }
             Self::NotATree(why) => write!(f, "the edges are no tree: {why}"),
             Self::Quorum(quorum) => quorum.fmt(f),
         }
