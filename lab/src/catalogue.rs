@@ -26,8 +26,8 @@ pub trait Visitor {
 /// Why there is no such cluster.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum NoCluster {
-    /// No algorithm has this name.
-    UnknownAlgorithm(String),
+    /// No algorithm has this name; these are the names.
+    UnknownAlgorithm(String, &'static [&'static str]),
     /// The algorithm cannot be for so many nodes.
     Unfit(&'static str, ClusterError),
     /// It could, but neither memory nor patience would last. So many would do.
@@ -37,14 +37,21 @@ pub enum NoCluster {
 impl fmt::Display for NoCluster {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::UnknownAlgorithm(name) => {
-                write!(f, "no algorithm is called '{name}'; there are {}", NAMES.join(", "))
+            Self::UnknownAlgorithm(name, names) => {
+                write!(f, "no algorithm is called '{name}'; there are {}", names.join(", "))
             }
             Self::Unfit(name, why) => write!(f, "{name}: {why}"),
             Self::TooManyNodes(name, most) => {
                 write!(f, "{name}: so many nodes would take too long: take at most {most}")
             }
         }
+    }
+}
+
+impl NoCluster {
+    /// No algorithm has this name; these are the names.
+    pub fn unknown(name: &str, names: &'static [&'static str]) -> Self {
+        Self::UnknownAlgorithm(name.to_owned(), names)
     }
 }
 
@@ -78,7 +85,7 @@ macro_rules! algorithms {
                     let cluster = $make(nodes).map_err(|why| NoCluster::Unfit($name, why))?;
                     Ok(visitor.visit($name, cluster))
                 })*
-                _ => Err(NoCluster::UnknownAlgorithm(name.to_owned())),
+                _ => Err(NoCluster::unknown(name, NAMES)),
             }
         }
     };
@@ -89,7 +96,7 @@ fn maekawa(sets: Result<GrantingSets, QuorumError>) -> Result<Vec<Maekawa>, Clus
 }
 
 /// Weights 1, 2, 3, ...
-fn weighted(nodes: usize) -> Result<GrantingSets, QuorumError> {
+pub(crate) fn weighted(nodes: usize) -> Result<GrantingSets, QuorumError> {
     GrantingSets::weighted_majority(&(1..=nodes as u64).collect::<Vec<_>>())
 }
 

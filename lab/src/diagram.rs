@@ -1,9 +1,11 @@
-//! Space-time diagrams: a trace as a picture, and as a log that ShiViz reads.
+//! Space-time diagrams: a trace as a picture.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::fmt::Write;
 
 use exclusion::protocol::{Event, Happening, NodeId, Time, Trace};
+
+use crate::palette::{COLOURS, colour};
 
 /// A message on its way: where and when it was sent, and where and when it arrived, if it did.
 struct Arrow<'a> {
@@ -87,16 +89,76 @@ impl<'a> Drawing<'a> {
 const LEFT: f64 = 60.0;
 const RIGHT: f64 = 30.0;
 const ROW: f64 = 56.0;
-const WIDEST: f64 = 1200.0;
-const COLOURS: [&str; 8] =
-    ["#2f6fde", "#8a8f98", "#b5651d", "#2e9e5b", "#a23fbf", "#d6455d", "#0f9aa8", "#c29a00"];
 
-/// The trace as an SVG picture: a line a node, time from left to right, messages as arrows coloured by kind, the time
-/// inside shaded, requests as dots, and a cross where an answer is delayed.
-pub fn svg(trace: &Trace, title: &str) -> String {
-    let drawing = Drawing::of(trace);
+/// What a unit of time is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Unit {
+    /// One message delay.
+    MessageDelay,
+    /// A millionth of a second.
+    Microsecond,
+    /// A step of an exploration, which has no time but an order.
+    Step,
+}
+
+impl Unit {
+    /// As it is written behind a number.
+    fn name(self) -> &'static str {
+        match self {
+            Self::MessageDelay => " T",
+            Self::Microsecond => " µs",
+            Self::Step => "",
+        }
+    }
+}
+
+/// How to draw a trace: a line a node, time from left to right, messages as arrows coloured by kind, the time inside
+/// shaded, requests as dots, and a cross where an answer is delayed.
+#[derive(Clone, Copy, Debug)]
+pub struct Diagram<'a> {
+    /// What it says above.
+    pub title: &'a str,
+    /// What the time is counted in.
+    pub unit: Unit,
+    /// How many pixels it may be wide.
+    pub widest: u32,
+}
+
+impl Diagram<'_> {
+    /// The trace as a picture that stands by itself.
+    pub fn svg(&self, trace: &Trace) -> String {
+        let own = format!("<style>{STYLE}</style>\n{}", heads());
+        self.draw(trace, &own)
+    }
+
+    /// The trace as a part of a page that has [`STYLE`] and [`heads`].
+    pub fn embedded(&self, trace: &Trace) -> String {
+        self.draw(trace, "")
+    }
+
+    fn draw(&self, trace: &Trace, own: &str) -> String {
+        let &Self { title, unit, widest } = self;
+        draw(&Drawing::of(trace), title, unit, f64::from(widest), own)
+    }
+}
+
+/// The heads of the arrows, one a colour.
+pub fn heads() -> String {
+    let mut heads = String::from("<defs>");
+    for (index, colour) in COLOURS.iter().enumerate() {
+        write!(
+            heads,
+            r#"<marker id="head{index}" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M0 0 8 4 0 8z" fill="{colour}"/></marker>"#
+        )
+        .expect("a string takes it");
+    }
+    heads.push_str("</defs>");
+    heads
+}
+
+fn draw(drawing: &Drawing<'_>, title: &str, unit: Unit, widest: f64, own: &str) -> String {
     let units = drawing.end.as_units().max(1.0);
-    let scale = ((WIDEST - LEFT - RIGHT) / units).min(80.0);
+    let scale = ((widest - LEFT - RIGHT) / units).min(80.0);
     let width = (LEFT + RIGHT + units * scale).max(420.0);
     let mut kinds: Vec<&str> = drawing.arrows.iter().map(|arrow| arrow.kind).collect();
     kinds.sort_unstable();
@@ -111,31 +173,27 @@ pub fn svg(trace: &Trace, title: &str) -> String {
     let mut line =
         |text: std::fmt::Arguments<'_>| writeln!(out, "{text}").expect("a string takes it");
     line(format_args!(
-        r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0} {height:.0}" width="{width:.0}" height="{height:.0}" role="img">"#
+        r#"<svg xmlns="http://www.w3.org/2000/svg" class="spacetime" viewBox="0 0 {width:.0} {height:.0}" width="{width:.0}" height="{height:.0}" role="img">"#
     ));
     line(format_args!("<title>{}</title>", escape(title)));
-    line(format_args!("<style>{STYLE}</style>"));
-    line(format_args!("<defs>"));
-    for (index, colour) in COLOURS.iter().enumerate().take(kinds.len()) {
-        line(format_args!(
-            r#"<marker id="head{index}" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M0 0 8 4 0 8z" fill="{colour}"/></marker>"#
-        ));
+    if !own.is_empty() {
+        line(format_args!("{own}"));
     }
-    line(format_args!("</defs>"));
     line(format_args!(r#"<rect class="paper" width="100%" height="100%"/>"#));
     line(format_args!(r#"<text class="title" x="16" y="24">{}</text>"#, escape(title)));
     legend.draw(&mut line);
 
     // Ticks far enough apart that their labels do not touch.
     let step = (1..).map(|power| [1.0, 2.0, 5.0].map(|digit| digit * 10_f64.powi(power - 1)));
-    let step = step.flatten().find(|step| step * scale >= 44.0).expect("steps grow without bound");
+    let step = step.flatten().find(|step| step * scale >= 64.0).expect("steps grow without bound");
     let mut tick = 0.0;
     while tick <= units {
         let at = LEFT + tick * scale;
         line(format_args!(
-            r#"<line class="tick" x1="{at:.1}" x2="{at:.1}" y1="{top:.1}" y2="{:.1}"/><text class="label" x="{at:.1}" y="{:.1}" text-anchor="middle">{tick} T</text>"#,
+            r#"<line class="tick" x1="{at:.1}" x2="{at:.1}" y1="{top:.1}" y2="{:.1}"/><text class="label" x="{at:.1}" y="{:.1}" text-anchor="middle">{tick}{}</text>"#,
             height - 34.0,
-            height - 16.0
+            height - 16.0,
+            unit.name()
         ));
         tick += step;
     }
@@ -169,7 +227,11 @@ pub fn svg(trace: &Trace, title: &str) -> String {
         );
         line(format_args!(
             r#"<line x1="{:.1}" y1="{:.1}" x2="{:.1}" y2="{:.1}" stroke="{}" stroke-width="1.6"{lost}{marker}/>"#,
-            from.0, from.1, to.0, to.1, COLOURS[kind]
+            from.0,
+            from.1,
+            to.0,
+            to.1,
+            colour(kind)
         ));
     }
     for &(node, time) in &drawing.requests {
@@ -191,11 +253,14 @@ pub fn svg(trace: &Trace, title: &str) -> String {
     out
 }
 
-const STYLE: &str = "\
-text{font:13px system-ui,sans-serif;fill:#222}.title{font-size:15px;font-weight:600}.node{font-weight:600}.label{fill:#666;font-size:11px}\
-.paper{fill:#fff}.life{stroke:#444;stroke-width:1.4}.tick{stroke:#ddd}.inside{fill:#f4a340;opacity:.75}\
-.asks{fill:#222}.delayed{stroke:#d6455d;stroke-width:2;fill:none}\
-@media(prefers-color-scheme:dark){text{fill:#eee}.label{fill:#aaa}.paper{fill:#16181c}.life{stroke:#bbb}.tick{stroke:#333}.asks{fill:#eee}}";
+/// The style of diagrams, by day and by night.
+pub const STYLE: &str = "\
+.spacetime text{font:13px system-ui,sans-serif;fill:#222}.spacetime .title{font-size:15px;font-weight:600}\
+.spacetime .node{font-weight:600}.spacetime .label{fill:#666;font-size:11px}.spacetime .paper{fill:#fff}\
+.spacetime .life{stroke:#444;stroke-width:1.4}.spacetime .tick{stroke:#ddd}.spacetime .inside{fill:#f4a340;opacity:.75}\
+.spacetime .asks{fill:#222}.spacetime .delayed{stroke:#d6455d;stroke-width:2;fill:none}\
+@media(prefers-color-scheme:dark){.spacetime text{fill:#eee}.spacetime .label{fill:#aaa}.spacetime .paper{fill:#16181c}\
+.spacetime .life{stroke:#bbb}.spacetime .tick{stroke:#333}.spacetime .asks{fill:#eee}}";
 
 /// The kinds of messages and the other signs, in rows that fit.
 struct Legend {
@@ -215,7 +280,7 @@ impl Legend {
         let messages = kinds
             .iter()
             .enumerate()
-            .map(|(index, kind)| (Sign::Message(index % COLOURS.len()), (*kind).to_owned()));
+            .map(|(index, kind)| (Sign::Message(index), (*kind).to_owned()));
         let others =
             [(Sign::Asks, "wants in"), (Sign::Inside, "inside"), (Sign::Delayed, "answer delayed")];
         let others = others.map(|(sign, text)| (sign, text.to_owned()));
@@ -240,7 +305,7 @@ impl Legend {
                 Sign::Message(kind) => line(format_args!(
                     r##"<line x1="{x}" x2="{:.1}" y1="{middle}" y2="{middle}" stroke="{}" stroke-width="2" marker-end="url(#head{kind})"/>"##,
                     x + 24.0,
-                    COLOURS[*kind]
+                    colour(*kind)
                 )),
                 Sign::Inside => line(format_args!(
                     r#"<rect class="inside" x="{x}" y="{:.1}" width="24" height="12"/>"#,
@@ -261,32 +326,7 @@ impl Legend {
     }
 }
 
-fn escape(text: &str) -> String {
+/// Text that is not taken for markup.
+pub fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
-}
-
-/// The trace as a log for ShiViz, with vector clocks. Its parser is `(?<host>\S*) (?<clock>{.*})\n(?<event>.*)`.
-pub fn shiviz(trace: &Trace) -> String {
-    let mut clocks: BTreeMap<NodeId, BTreeMap<String, u64>> = BTreeMap::new();
-    let mut sent: HashMap<u64, BTreeMap<String, u64>> = HashMap::new();
-    let mut log = String::new();
-    for event in &trace.events {
-        let name = event.node.to_string();
-        let clock = clocks.entry(event.node).or_default();
-        if let Happening::Receives { message, .. } = event.happening
-            && let Some(theirs) = sent.remove(&message)
-        {
-            for (node, count) in theirs {
-                let mine = clock.entry(node).or_default();
-                *mine = count.max(*mine);
-            }
-        }
-        *clock.entry(name.clone()).or_default() += 1;
-        if let Happening::Sends { message, .. } = event.happening {
-            sent.insert(message, clock.clone());
-        }
-        let clock = serde_json::to_string(&clock).expect("names and numbers");
-        writeln!(log, "{name} {clock}\n{event}").expect("a string takes it");
-    }
-    log
 }

@@ -26,7 +26,7 @@ enum Command {
     /// Everything that can happen to a distributed algorithm, explored
     Check(check::CheckCommand),
     /// A space-time diagram of a small run, as SVG
-    Diagram(diagram::Diagram),
+    Diagram(diagram::DiagramCommand),
 }
 
 fn main() -> ExitCode {

@@ -4,8 +4,11 @@
 //! waits here looks again and again, at one seat after the other. A contender may withdraw wherever it waits, and come
 //! back.
 
-use exclusion::check::{Model, Property};
+use std::fmt::Write;
 
+use exclusion::check::{Model, Path, Property};
+
+use crate::exploration::{Explorable, Shown};
 use crate::seat_program::{Next, Program};
 
 /// Some contenders for a lock, each of whom wants in so often, and may withdraw so often.
@@ -13,10 +16,8 @@ use crate::seat_program::{Next, Program};
 pub struct Contention<A> {
     /// The lock.
     pub lock: A,
-    /// How many contenders.
-    pub seats: usize,
     /// How many times each wants in.
-    pub entries: u8,
+    pub entries: Vec<u8>,
     /// How many times each may withdraw.
     pub withdrawals: u8,
     /// How many others may enter while one waits, from when it has drawn; if a bound is claimed.
@@ -72,10 +73,16 @@ impl<A: Program> Contention<A> {
         Self { most_passed, first_come: true, ..Self::unordered(lock, seats) }
     }
 
-    /// Contenders for a lock that promises no order.
+    /// Contenders for a lock that promises no order, but that nobody is passed twice who has come as far as to wait for
+    /// the last other.
     pub fn unordered(lock: A, seats: usize) -> Self {
-        let most_passed = None;
-        Self { lock, seats, entries: 1, withdrawals: 0, most_passed, first_come: false }
+        let most_passed = Some(1);
+        Self { lock, entries: vec![1; seats], withdrawals: 0, most_passed, first_come: false }
+    }
+
+    /// The bound on bypassing, where it could be exceeded: where each enters once, nobody can be passed too often.
+    fn bound(&self) -> Option<u8> {
+        self.most_passed.filter(|_| self.entries.iter().any(|&times| times > 1))
     }
 
     /// The state after a move. None if it cannot be made.
@@ -120,9 +127,9 @@ impl<A: Program> Contention<A> {
         next.contenders[seat].at = At::Inside;
         next.contenders[seat].entries_left -= 1;
         self.is_gone(next, seat);
-        if self.most_passed.is_some() {
-            for contender in &mut next.contenders {
-                if matches!(contender.at, At::Entering(place) if self.lock.has_drawn(place)) {
+        if self.bound().is_some() {
+            for (seat, contender) in next.contenders.iter_mut().enumerate() {
+                if self.waits(seat, contender) {
                     contender.passed += 1;
                 }
             }
@@ -139,9 +146,12 @@ impl<A: Program> Contention<A> {
 
     /// Who has drawn, and waits: a bit a seat.
     fn drawn(&self, moment: &Moment<A::Place>) -> u8 {
-        let has_drawn = |contender: &Contender<A::Place>| matches!(contender.at, At::Entering(place) if self.lock.has_drawn(place));
         let seats = moment.contenders.iter().enumerate();
-        seats.filter(|(_, it)| has_drawn(it)).fold(0, |bits, (seat, _)| bits | 1 << seat)
+        seats.filter(|(seat, it)| self.waits(*seat, it)).fold(0, |bits, (seat, _)| bits | 1 << seat)
+    }
+
+    fn waits(&self, seat: usize, contender: &Contender<A::Place>) -> bool {
+        matches!(contender.at, At::Entering(place) if self.lock.has_drawn(seat, place))
     }
 
     fn is_exclusive(&self, moment: &Moment<A::Place>) -> bool {
@@ -183,7 +193,7 @@ impl<A: Program> Contention<A> {
     }
 
     fn is_patient(&self, moment: &Moment<A::Place>) -> bool {
-        let most = self.most_passed.unwrap_or(u8::MAX);
+        let most = self.bound().unwrap_or(u8::MAX);
         moment.contenders.iter().all(|contender| contender.passed <= most)
     }
 
@@ -202,14 +212,15 @@ impl<A: Program> Model for Contention<A> {
     type Action = Move;
 
     fn init_states(&self) -> Vec<Self::State> {
-        let contender = Contender {
+        let contender = |&entries_left| Contender {
             at: At::Outside,
-            entries_left: self.entries,
+            entries_left,
             withdrawals_left: self.withdrawals,
             ahead: 0,
             passed: 0,
         };
-        vec![Moment { registers: self.lock.registers(), contenders: vec![contender; self.seats] }]
+        let contenders = self.entries.iter().map(contender).collect();
+        vec![Moment { registers: self.lock.registers(), contenders }]
     }
 
     fn actions(&self, moment: &Self::State, actions: &mut Vec<Move>) {
@@ -243,9 +254,47 @@ impl<A: Program> Model for Contention<A> {
         if self.first_come {
             properties.push(Property::always("first come, first served", Self::keeps_order));
         }
-        if self.most_passed.is_some() {
+        if self.bound().is_some() {
             properties.push(Property::always("bypass", Self::is_patient));
         }
         properties
+    }
+}
+
+impl<A: Program> Explorable for Contention<A> {
+    fn nodes(&self) -> usize {
+        self.entries.len()
+    }
+
+    fn requests(&self) -> &[u8] {
+        &self.entries
+    }
+
+    fn channels(&self) -> &'static str {
+        "registers"
+    }
+
+    /// What each contender did, and what the registers held then.
+    fn show(&self, path: Path<Self::State, Self::Action>) -> Shown {
+        let steps = path.into_vec();
+        let mut text = String::new();
+        for (index, (moment, action)) in steps.iter().enumerate() {
+            let Some(action) = action else { break };
+            let after = &steps[index + 1].0;
+            let (seat, what) = match *action {
+                Move::Begin(seat) => (seat, "begins".to_owned()),
+                Move::Leave(seat) => (seat, "leaves".to_owned()),
+                Move::Withdraw(seat) => (seat, "steps back".to_owned()),
+                Move::Step(seat) => match moment.contenders[seat].at {
+                    At::Entering(place) | At::Leaving(place) => (seat, format!("{place:?}")),
+                    At::Outside | At::Inside => (seat, String::new()),
+                },
+            };
+            let enters = after.contenders[seat].at == At::Inside;
+            let then = if enters { "  enters" } else { "" };
+            writeln!(text, "{:>3} seat {seat} {what:20} {:?}{then}", index + 1, after.registers)
+                .expect("a string takes it");
+        }
+        Shown::Text(text)
     }
 }

@@ -30,7 +30,7 @@ pub trait Program: Clone {
     fn withdraw(&self, seat: usize, place: Self::Place) -> Option<Self::Place>;
 
     /// Whether its place in the order is settled.
-    fn has_drawn(&self, place: Self::Place) -> bool;
+    fn has_drawn(&self, seat: usize, place: Self::Place) -> bool;
 
     /// Reads or writes one register.
     fn step(&self, seat: usize, place: Self::Place, registers: &mut [u8]) -> Next<Self::Place>;
@@ -103,7 +103,7 @@ impl Program for Bakery {
         matches!(place, BakeryPlace::Look(..)).then_some(BakeryPlace::Leave)
     }
 
-    fn has_drawn(&self, place: BakeryPlace) -> bool {
+    fn has_drawn(&self, _: usize, place: BakeryPlace) -> bool {
         matches!(place, BakeryPlace::Look(..))
     }
 
@@ -203,11 +203,11 @@ impl Program for BlackWhite {
         BlackWhitePlace::Turn(1 - registers[seat] % 2)
     }
 
-    fn withdraw(&self, _: usize, place: BlackWhitePlace) -> Option<BlackWhitePlace> {
-        self.has_drawn(place).then_some(BlackWhitePlace::Leave)
+    fn withdraw(&self, seat: usize, place: BlackWhitePlace) -> Option<BlackWhitePlace> {
+        self.has_drawn(seat, place).then_some(BlackWhitePlace::Leave)
     }
 
-    fn has_drawn(&self, place: BlackWhitePlace) -> bool {
+    fn has_drawn(&self, _: usize, place: BlackWhitePlace) -> bool {
         matches!(place, BlackWhitePlace::Look(..) | BlackWhitePlace::LookColour(..))
     }
 
@@ -349,8 +349,10 @@ impl Program for Tournament {
         }
     }
 
-    fn has_drawn(&self, place: TournamentPlace) -> bool {
-        matches!(place, TournamentPlace::AwaitFlag(_) | TournamentPlace::AwaitTurn(_))
+    /// Only at the root is there nobody else to pass it.
+    fn has_drawn(&self, seat: usize, place: TournamentPlace) -> bool {
+        let root = self.height(seat);
+        matches!(place, TournamentPlace::AwaitFlag(level) | TournamentPlace::AwaitTurn(level) if level == root)
     }
 
     fn step(

@@ -12,7 +12,8 @@
 //! | `invariant` | the protocol's own [invariant](Protocol::invariant) does, if it has one |
 //! | `one token` | exactly one is held or on its way, for [`TokenBased`] protocols |
 //! | `order` | who is inside asked before all who wait, for protocols that [promise](Ordered) it |
-//! | `bypass` | nobody waits while more than so many others enter, where a bound is claimed |
+//! | `bypass` | nobody waits while more than so many others enter, where a bound is [claimed](Check::bypass) |
+//! | `cost` | no more messages are sent than the protocol's [formula](Protocol::cost) allows, where that is [claimed](Check::at_its_cost) |
 //! | `everybody enters` | sometimes: all have been served; else the others would say little |
 //! | `two contend` | sometimes: two want in at the same time |
 //!
@@ -33,7 +34,7 @@ mod network;
 mod state;
 mod trace;
 
-pub use model::{Check, Timers};
+pub use model::{Check, Since, Timers};
 pub use state::{Action, Failure, State};
 pub use stateright::{Checker, CheckerBuilder, HasDiscoveries, Model, Path, Property};
 pub use trace::trace_of;

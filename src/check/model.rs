@@ -3,7 +3,7 @@
 use stateright::{Model, Property};
 
 use super::network::Network;
-use super::state::{Action, State, User};
+use super::state::{Action, Ghosts, State, User};
 use crate::protocol::{Channels, Input, NodeId, Ordered, Phase, Protocol, Stamp, TokenBased};
 
 /// When a timer may run out.
@@ -16,6 +16,16 @@ pub enum Timers {
     AnyTime,
 }
 
+/// From when on it counts how many others enter while one waits.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Since {
+    /// Since its user has asked.
+    Asked,
+    /// Since a moment at which it waited and nothing was on its way: all have heard of its request who will. A request
+    /// that is on its way for long can be passed by all who ask where it has not come yet.
+    Heard,
+}
+
 /// A cluster to be explored. See the [module](super).
 #[derive(Clone, Debug)]
 pub struct Check<P: Protocol> {
@@ -23,7 +33,8 @@ pub struct Check<P: Protocol> {
     requests: Vec<u8>,
     channels: Channels,
     timers: Timers,
-    most_passed: Option<u8>,
+    patience: Option<(Since, u8)>,
+    most_sent: Option<f64>,
     token: Option<Token<P>>,
     stamp: Option<fn(&P) -> Option<Stamp>>,
 }
@@ -43,7 +54,8 @@ impl<P: Protocol> Check<P> {
             nodes,
             channels: P::CHANNELS,
             timers: Timers::InTime,
-            most_passed: None,
+            patience: None,
+            most_sent: None,
             token: None,
             stamp: None,
         }
@@ -82,9 +94,24 @@ impl<P: Protocol> Check<P> {
 
     /// Claims that no more than so many others enter while one waits.
     #[must_use]
-    pub fn bypass(mut self, most: u8) -> Self {
-        self.most_passed = Some(most);
+    pub fn bypass(mut self, since: Since, most: u8) -> Self {
+        self.patience = Some((since, most));
         self
+    }
+
+    /// Claims that no more messages are sent than so many for each request that has been made. Then at some time there
+    /// are no more to come: if there is no dead end either, everybody is served.
+    #[must_use]
+    pub fn at_most(mut self, messages: f64) -> Self {
+        self.most_sent = messages.is_finite().then_some(messages);
+        self
+    }
+
+    /// Claims that no more messages are sent than the protocol's [formula](Protocol::cost) allows, if it has a bound.
+    #[must_use]
+    pub fn at_its_cost(self) -> Self {
+        let most = P::cost(&self.nodes).map_or(f64::INFINITY, |cost| *cost.contended.end());
+        self.at_most(most)
     }
 
     /// Claims that there is exactly one token.
@@ -163,11 +190,31 @@ impl<P: Protocol> Check<P> {
     }
 
     fn is_patient(&self, state: &State<P>) -> bool {
-        self.most_passed.is_none_or(|most| state.users.iter().all(|user| user.passed <= most))
+        self.patience.is_none_or(|(_, most)| state.users.iter().all(|user| user.passed <= most))
     }
 
-    fn counts_passed(&self) -> bool {
-        self.most_passed.is_some()
+    fn is_at_its_cost(&self, state: &State<P>) -> bool {
+        let left: u32 = state.users.iter().map(|user| u32::from(user.requests_left)).sum();
+        let asked = self.requests.iter().map(|&times| u32::from(times)).sum::<u32>() - left;
+        self.most_sent.is_none_or(|most| f64::from(state.sent) <= most * f64::from(asked))
+    }
+
+    /// Whether somebody may be passed more often than is claimed, if the others have so many requests.
+    fn can_lose_patience(&self) -> bool {
+        let all: usize = self.requests.iter().map(|&times| usize::from(times)).sum();
+        let waits = self.requests.iter().filter(|&&times| times > 0);
+        let others = waits.map(|&times| all - usize::from(times)).max().unwrap_or(0);
+        self.patience.is_some_and(|(_, most)| others > usize::from(most))
+    }
+
+    fn ghosts(&self) -> Ghosts {
+        Ghosts {
+            passed_since: self
+                .patience
+                .filter(|_| self.can_lose_patience())
+                .map(|(since, _)| since),
+            sent: self.most_sent.is_some(),
+        }
     }
 }
 
@@ -176,16 +223,18 @@ impl<P: Protocol> Model for Check<P> {
     type Action = Action<P::Message>;
 
     fn init_states(&self) -> Vec<State<P>> {
-        let user = |&requests_left| User { phase: Phase::Idle, requests_left, passed: 0 };
+        let user =
+            |&requests_left| User { phase: Phase::Idle, requests_left, heard: false, passed: 0 };
         let mut state = State {
             nodes: self.nodes.clone(),
             network: Network::new(self.channels),
             timers: Vec::new(),
             users: self.requests.iter().map(user).collect(),
             failure: None,
+            sent: 0,
         };
         for node in NodeId::all(self.nodes.len()) {
-            state.give(node, Input::Start, false);
+            state.give(node, Input::Start, self.ghosts());
         }
         vec![state]
     }
@@ -213,7 +262,7 @@ impl<P: Protocol> Model for Check<P> {
     }
 
     fn next_state(&self, state: &State<P>, action: Self::Action) -> Option<State<P>> {
-        state.after(&action, self.counts_passed())
+        state.after(&action, self.ghosts())
     }
 
     fn format_action(&self, action: &Self::Action) -> String {
@@ -239,8 +288,11 @@ impl<P: Protocol> Model for Check<P> {
         if self.stamp.is_some() {
             properties.push(Property::always("order", Self::is_in_order));
         }
-        if self.most_passed.is_some() {
+        if self.can_lose_patience() {
             properties.push(Property::always("bypass", Self::is_patient));
+        }
+        if self.most_sent.is_some() {
+            properties.push(Property::always("cost", Self::is_at_its_cost));
         }
         properties
     }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::model::Since;
 use super::network::{Envelope, Network};
 use crate::protocol::{Input, NodeId, Outbox, Phase, Protocol, Timer, Unexpected, step};
 
@@ -66,6 +67,16 @@ pub struct State<P: Protocol> {
     pub(super) users: Vec<User>,
     /// What must not happen, and did. Nothing happens after it.
     pub failure: Option<Failure>,
+    /// How many messages have been sent; counted only where a bound is claimed.
+    pub(super) sent: u16,
+}
+
+/// What is counted beside what happens. States that differ in nothing else are different states, so nothing is counted
+/// without need.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ghosts {
+    pub(super) passed_since: Option<Since>,
+    pub(super) sent: bool,
 }
 
 /// A node's user.
@@ -74,7 +85,9 @@ pub(super) struct User {
     pub(super) phase: Phase,
     /// How many more times it wants in.
     pub(super) requests_left: u8,
-    /// How many others have entered while it waits; counted only where a bound is claimed.
+    /// Whether it has waited while nothing was on its way. Always, if it counts from when it asks.
+    pub(super) heard: bool,
+    /// How many others have entered since then; counted only where a bound is claimed.
     pub(super) passed: u8,
 }
 
@@ -110,13 +123,14 @@ impl<P: Protocol> State<P> {
     }
 
     /// What the action does. None if it cannot happen.
-    pub(super) fn after(&self, action: &Action<P::Message>, counts_passed: bool) -> Option<Self> {
+    pub(super) fn after(&self, action: &Action<P::Message>, ghosts: Ghosts) -> Option<Self> {
         let mut next = self.clone();
         let (node, input) = match action {
             Action::Request(node) => {
                 let user = &mut next.users[node.index()];
                 user.requests_left = user.requests_left.checked_sub(1)?;
                 user.phase = Phase::Waiting;
+                user.heard = ghosts.passed_since == Some(Since::Asked);
                 (*node, Input::Request)
             }
             Action::Leave(node) => {
@@ -134,12 +148,12 @@ impl<P: Protocol> State<P> {
                 (*node, Input::Timeout(*timer))
             }
         };
-        next.give(node, input, counts_passed);
+        next.give(node, input, ghosts);
         Some(next)
     }
 
     /// Gives a node an input, and takes what comes of it.
-    pub(super) fn give(&mut self, node: NodeId, input: Input<P::Message>, counts_passed: bool) {
+    pub(super) fn give(&mut self, node: NodeId, input: Input<P::Message>, ghosts: Ghosts) {
         let mut out = Outbox::new(node);
         if let Err(unexpected) = step(&mut self.nodes[node.index()], input, &mut out) {
             self.failure = Some(unexpected.into());
@@ -151,28 +165,32 @@ impl<P: Protocol> State<P> {
                 return;
             }
             self.network.send(node, to, message);
+            self.sent += u16::from(ghosts.sent);
         }
         for (timer, _) in out.timers() {
             let place = self.timers.partition_point(|it| *it < (node, timer));
             self.timers.insert(place, (node, timer));
         }
         if out.take_entry() {
-            self.enter(node, counts_passed);
+            self.enter(node);
+        }
+        if ghosts.passed_since == Some(Since::Heard)
+            && self.network.is_empty()
+            && self.timers.is_empty()
+        {
+            self.users.iter_mut().for_each(|user| user.heard = user.phase.is_waiting());
         }
     }
 
-    fn enter(&mut self, node: NodeId, counts_passed: bool) {
+    fn enter(&mut self, node: NodeId) {
         let user = &mut self.users[node.index()];
         if !user.phase.is_waiting() {
             self.failure = Some(Failure::NotAsked(node));
             return;
         }
-        user.phase = Phase::Inside;
-        user.passed = 0;
-        if counts_passed {
-            for user in self.users.iter_mut().filter(|user| user.phase.is_waiting()) {
-                user.passed = user.passed.saturating_add(1);
-            }
+        (user.phase, user.heard, user.passed) = (Phase::Inside, false, 0);
+        for user in self.users.iter_mut().filter(|user| user.heard) {
+            user.passed = user.passed.saturating_add(1);
         }
     }
 }

@@ -9,30 +9,44 @@ use exclusion::protocol::{
 };
 
 /// Chapter 4 as printed: an update that comes late is believed, and a request comes back to its sender.
-pub fn banta_4_as_printed() -> Check<Chapter4> {
-    Check::new(Chapter4::cluster(3, Flaw4::NoEpochs)).requests_of(NodeId(2), 2)
+pub fn banta_4_as_printed(flawed: bool) -> Check<Chapter4> {
+    let cluster = Chapter4::cluster(3, flawed.then_some(Flaw4::NoEpochs));
+    Check::new(cluster).requests_of(NodeId(2), 2)
 }
 
 /// Chapter 4, where the local queue is copied to the token's queue: the token visits who wants nothing.
-pub fn banta_queue_copied() -> Check<Chapter4> {
-    Check::new(Chapter4::cluster(2, Flaw4::Copies))
+pub fn banta_queue_copied(flawed: bool) -> Check<Chapter4> {
+    Check::new(Chapter4::cluster(2, flawed.then_some(Flaw4::Copies)))
+}
+
+/// Chapter 4 as printed, where a site asks even if it has the token itself: it waits for its own request.
+pub fn banta_holder_asks(flawed: bool) -> Check<Chapter4> {
+    Check::new(Chapter4::cluster(2, flawed.then_some(Flaw4::HolderAsks)))
 }
 
 /// Chapter 5 as written, where messages may take longer than a period: a late request is kept where the token never
 /// comes.
-pub fn banta_5_strict_without_tmax() -> Check<BantaEfficient> {
+pub fn banta_5_strict_without_tmax(flawed: bool) -> Check<BantaEfficient> {
     let cluster = BantaEfficient::cluster(3, Late::Strict).expect("three are enough");
-    Check::new(cluster).requests_of(NodeId(0), 0).timers(Timers::AnyTime)
+    let timers = if flawed { Timers::AnyTime } else { Timers::InTime };
+    Check::new(cluster).requests_of(NodeId(0), 0).timers(timers)
 }
 
 /// Chapter 6, where the semaphore is never restored: in a later cycle there is nobody to wait for.
-pub fn banta_6_semaphore() -> Check<Chapter6> {
-    Check::new(Chapter6::cluster(3, 1, Flaw6::SemaphoreStays)).requests_of(NodeId(0), 2)
+pub fn banta_6_semaphore(flawed: bool) -> Check<Chapter6> {
+    let cluster = Chapter6::cluster(3, 1, flawed.then_some(Flaw6::SemaphoreStays));
+    Check::new(cluster).requests_of(NodeId(0), 2)
 }
 
 /// Chapter 6, where the good site waits for k to leave: fewer may have entered.
-pub fn banta_6_k_releases() -> Check<Chapter6> {
-    Check::new(Chapter6::cluster(2, 1, Flaw6::WaitsForAll))
+pub fn banta_6_k_releases(flawed: bool) -> Check<Chapter6> {
+    Check::new(Chapter6::cluster(2, 1, flawed.then_some(Flaw6::WaitsForAll)))
+}
+
+/// Chapter 6, where whom to tell is the lower number of two sites, instead of the one that comes first: nobody tells the
+/// good site, or the wrong one waits.
+pub fn banta_6_numbers(flawed: bool) -> Check<Chapter6> {
+    Check::new(Chapter6::cluster(4, 1, flawed.then_some(Flaw6::ByNumber)))
 }
 
 /// Puts sites behind a queue, none of them twice.
@@ -49,6 +63,7 @@ fn append(queue: &mut VecDeque<NodeId>, sites: impl IntoIterator<Item = NodeId>)
 enum Flaw4 {
     NoEpochs,
     Copies,
+    HolderAsks,
 }
 
 /// What the sites of [`Chapter4`] say to each other.
@@ -72,10 +87,10 @@ impl Message for Message4 {
     }
 }
 
-/// Chapter 4, with a flaw.
+/// Chapter 4, perhaps with a flaw.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Chapter4 {
-    flaw: Flaw4,
+    flaw: Option<Flaw4>,
     me: NodeId,
     nodes: usize,
     phase: Phase,
@@ -86,7 +101,7 @@ pub struct Chapter4 {
 }
 
 impl Chapter4 {
-    fn cluster(nodes: usize, flaw: Flaw4) -> Vec<Self> {
+    fn cluster(nodes: usize, flaw: Option<Flaw4>) -> Vec<Self> {
         let site = |me: NodeId| Self {
             flaw,
             me,
@@ -104,7 +119,7 @@ impl Chapter4 {
         let Some(mut queue) = self.token.take() else { return };
         let before = queue.len();
         append(&mut queue, self.kept.iter().copied());
-        if self.flaw != Flaw4::Copies {
+        if self.flaw != Some(Flaw4::Copies) {
             self.kept.clear();
         }
         let (Some(&first), Some(&last)) = (queue.front(), queue.back()) else {
@@ -113,7 +128,7 @@ impl Chapter4 {
         };
         self.good = last;
         if queue.len() > before {
-            self.epoch += u64::from(self.flaw != Flaw4::NoEpochs);
+            self.epoch += u64::from(self.flaw != Some(Flaw4::NoEpochs));
             let others = self.me.others(self.nodes).filter(|site| !queue.contains(site));
             out.broadcast(others, Message4::Update(self.epoch, last));
         }
@@ -126,7 +141,7 @@ impl Protocol for Chapter4 {
 
     fn request(&mut self, out: &mut Outbox<Message4>) -> Result<(), Refused> {
         self.phase.request()?;
-        if self.token.is_some() {
+        if self.token.is_some() && self.flaw != Some(Flaw4::HolderAsks) {
             self.phase.enter(out);
         } else {
             out.send(self.good, Message4::Request(self.me));
@@ -160,7 +175,7 @@ impl Protocol for Chapter4 {
                 }
             }
             Message4::Update(epoch, site) => {
-                if self.flaw == Flaw4::NoEpochs || epoch > self.epoch {
+                if self.flaw == Some(Flaw4::NoEpochs) || epoch > self.epoch {
                     (self.epoch, self.good) = (epoch, site);
                 }
             }
@@ -184,6 +199,7 @@ impl Protocol for Chapter4 {
 enum Flaw6 {
     SemaphoreStays,
     WaitsForAll,
+    ByNumber,
 }
 
 /// What the token of [`Chapter6`] carries.
@@ -218,10 +234,10 @@ impl Message for Message6 {
     }
 }
 
-/// Chapter 6, with a flaw.
+/// Chapter 6, perhaps with a flaw.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Chapter6 {
-    flaw: Flaw6,
+    flaw: Option<Flaw6>,
     me: NodeId,
     nodes: usize,
     entries: usize,
@@ -239,7 +255,7 @@ pub struct Chapter6 {
 }
 
 impl Chapter6 {
-    fn cluster(nodes: usize, entries: usize, flaw: Flaw6) -> Vec<Self> {
+    fn cluster(nodes: usize, entries: usize, flaw: Option<Flaw6>) -> Vec<Self> {
         let token = Token6 { queue: VecDeque::new(), good: NodeId(0), semaphore: entries };
         let site = |me: NodeId| Self {
             flaw,
@@ -282,16 +298,20 @@ impl Chapter6 {
         self.good = token.good;
         let good = token.queue.iter().position(|&site| site == token.good);
         if let Some(good) = good {
-            self.to_tell = Some(token.queue[good.min(self.entries - 1)]);
+            let kth = token.queue[good.min(self.entries - 1)];
+            self.to_tell = Some(match self.flaw {
+                Some(Flaw6::ByNumber) => kth.min(token.good),
+                _ => kth,
+            });
             self.to_leave = Some(usize::from(token.semaphore == 0));
             token.semaphore = token.semaphore.saturating_sub(1);
             self.token = Some(token);
             self.pass_on(out);
         } else {
-            // The flaws: of those who must leave, only some are out; and nothing puts the semaphore back to k.
+            // Two flaws: of those who must leave, only some are out; and nothing puts the semaphore back to k.
             self.to_leave = Some(match self.flaw {
-                Flaw6::WaitsForAll => self.entries,
-                Flaw6::SemaphoreStays => self.entries - token.semaphore,
+                Some(Flaw6::WaitsForAll) => self.entries,
+                _ => self.entries - token.semaphore,
             });
             self.token = Some(token);
         }
@@ -303,7 +323,7 @@ impl Chapter6 {
         };
         self.have_left -= to_leave;
         self.to_leave = None;
-        if self.flaw != Flaw6::SemaphoreStays
+        if self.flaw != Some(Flaw6::SemaphoreStays)
             && let Some(token) = &mut self.token
         {
             token.semaphore = self.entries;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use exclusion::check::Check;
 use exclusion::protocol::{
-    Channels, Clock, GrantingSets, MaekawaVoting, Message, NodeId, NodeSet, Outbox, Phase,
+    Channels, Clock, GrantingSets, Maekawa, MaekawaVoting, Message, NodeId, NodeSet, Outbox, Phase,
     Protocol, Refused, Stamp,
 };
 
@@ -13,10 +13,15 @@ pub fn maekawa_voting() -> Check<MaekawaVoting> {
     Check::new(MaekawaVoting::cluster(&GrantingSets::majority(3).expect("three are enough")))
 }
 
+/// The same with the remedy.
+pub fn maekawa_remedied() -> Check<Maekawa> {
+    Check::new(Maekawa::cluster(&GrantingSets::majority(3).expect("three are enough")))
+}
+
 /// Maekawa's own rule: a request that waits, and that a still older one comes before, is not told that it has failed.
-pub fn maekawa_1985() -> Check<Maekawa1985> {
+pub fn maekawa_1985(flawed: bool) -> Check<Maekawa1985> {
     let sets = [&[0, 1, 2][..], &[1, 2], &[2]].map(|set| set.iter().copied().map(NodeId));
-    Check::new(Maekawa1985::cluster(&GrantingSets::new(sets).expect("they meet in n2")))
+    Check::new(Maekawa1985::cluster(&GrantingSets::new(sets).expect("they meet in n2"), flawed))
 }
 
 /// What the nodes of [`Maekawa1985`] say to each other, about a request.
@@ -49,9 +54,10 @@ impl Message for GrantMessage {
     }
 }
 
-/// Maekawa's algorithm with its own rule: only who has failed somewhere gives way.
+/// Maekawa's algorithm with its own rule: only who has failed somewhere gives way. Perhaps with Sanders' correction.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Maekawa1985 {
+    flawed: bool,
     me: NodeId,
     arbiters: NodeSet,
     phase: Phase,
@@ -68,9 +74,10 @@ pub struct Maekawa1985 {
 }
 
 impl Maekawa1985 {
-    fn cluster(sets: &GrantingSets) -> Vec<Self> {
+    fn cluster(sets: &GrantingSets, flawed: bool) -> Vec<Self> {
         let none = NodeSet::empty(sets.nodes());
         let node = |me| Self {
+            flawed,
             me,
             arbiters: sets.of(me)[0].clone(),
             phase: Phase::Idle,
@@ -101,12 +108,16 @@ impl Maekawa1985 {
     /// As arbiter.
     fn arbitrate(&mut self, request: Stamp, out: &mut Outbox<GrantMessage>) {
         self.clock.witness(request.time);
-        let oldest = self.waiting.first().is_none_or(|&first| request < first);
+        let displaced = self.waiting.first().copied().filter(|&first| request < first);
+        let oldest = self.waiting.is_empty() || displaced.is_some();
         self.waiting.insert(request);
         match self.granted {
             None => self.grant_oldest(out),
-            // The flaw: who was the oldest of those who wait is not told.
             Some(granted) if oldest && request < granted => {
+                // The flaw: who was the oldest of those who wait is not told.
+                if let Some(displaced) = displaced.filter(|_| !self.flawed) {
+                    out.send(displaced.node, GrantMessage::Failed(displaced));
+                }
                 if !std::mem::replace(&mut self.has_inquired, true) {
                     out.send(granted.node, GrantMessage::Inquire(granted));
                 }

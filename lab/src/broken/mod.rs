@@ -1,24 +1,26 @@
 //! Algorithms that are wrong on purpose, each in one rule: to see that the [checker](exclusion::check) notices.
 //!
-//! Each is as short as can be, has no checks of its inputs beyond what it needs, and comes as a [`Check`] of the smallest
-//! cluster that shows what is wrong.
+//! Each is as short as can be, has no checks of its inputs beyond what it needs, and comes as a model of the smallest
+//! cluster that shows what is wrong. Beside each stands the same with that one rule right, and nothing else changed: it
+//! holds, so what was found is the flaw.
 //!
 //! ```
 //! use exclusion::check::{Checker, Model};
 //! use lab::broken::permission::ricart_agrawala_ties;
 //!
-//! let checker = ricart_agrawala_ties().checker().spawn_bfs().join();
+//! let checker = ricart_agrawala_ties(true).checker().spawn_bfs().join();
 //! assert!(checker.discovery("mutual exclusion").is_some());
+//! ricart_agrawala_ties(false).checker().spawn_bfs().join().assert_properties();
 //! ```
 
 pub mod banta;
 pub mod maekawa;
 pub mod permission;
+pub mod registers;
 pub mod singhal;
 pub mod token;
 
-use exclusion::check::Check;
-use exclusion::protocol::Protocol;
+use crate::exploration::{Explored, ModelVisitor, Shown};
 
 /// An algorithm that is wrong.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,83 +29,120 @@ pub struct Broken {
     pub name: &'static str,
     /// What is wrong with it.
     pub why: &'static str,
-    /// The properties that it violates.
-    pub violates: &'static [&'static str],
+    /// The property that it violates.
+    pub violates: &'static str,
 }
 
-/// Does something with a check, whatever its algorithm.
-pub trait BrokenVisitor {
-    /// What comes of it.
-    type Output;
+impl Broken {
+    /// Whether it was refuted in what it violates.
+    pub fn is_refuted(&self, explored: &Explored) -> bool {
+        self.counterexample(explored).is_some()
+    }
 
-    /// Does it.
-    fn visit<P>(self, check: Check<P>) -> Self::Output
-    where
-        P: Protocol<Message: Send + Sync> + Send + Sync + 'static;
+    /// The way to where it does not hold.
+    pub fn counterexample<'a>(&self, explored: &'a Explored) -> Option<&'a Shown> {
+        let finding = explored.refuted().find(|finding| finding.property == self.violates);
+        finding.and_then(|finding| finding.counterexample.as_ref())
+    }
+
+    /// A row of the table in the documentation.
+    pub fn markdown(&self, explored: &Explored) -> String {
+        let Self { name, why, violates } = self;
+        let Explored { nodes, requests, states, .. } = explored;
+        let steps = self.counterexample(explored).map_or(0, Shown::steps);
+        format!("| `{name}` | {why} | {nodes} | {requests} | {violates} | {steps} | {states} |")
+    }
 }
 
 macro_rules! broken {
-    (
-        $($name:literal is $make:path: $why:literal, violates $($property:literal),+;)*
-        fair: $($fair:literal is $make_fair:path;)*
-    ) => {
+    ($($name:literal is $flawed:expr, mended $mended:expr, violates $property:literal: $why:literal;)*) => {
         /// Every algorithm that is wrong.
         pub const BROKEN: &[Broken] =
-            &[$(Broken { name: $name, why: $why, violates: &[$($property),+] }),*];
+            &[$(Broken { name: $name, why: $why, violates: $property }),*];
 
-        /// The right ones beside those that break the bound on bypassing, with the same bound.
-        pub const FAIR: &[&str] = &[$($fair),*];
-
-        /// Does something with the check of this name. None if there is no such.
-        pub fn visit<V: BrokenVisitor>(name: &str, visitor: V) -> Option<V::Output> {
+        /// Does something with the model of this name. None if there is no such.
+        pub fn with_broken<V: ModelVisitor>(name: &str, visitor: V) -> Option<V::Output> {
             match name {
-                $($name => Some(visitor.visit($make())),)*
-                $($fair => Some(visitor.visit($make_fair())),)*
+                $($name => Some(visitor.visit($name, $flawed)),)*
+                _ => None,
+            }
+        }
+
+        /// Does something with the same, mended. None if there is no such.
+        pub fn with_mended<V: ModelVisitor>(name: &str, visitor: V) -> Option<V::Output> {
+            match name {
+                $($name => Some(visitor.visit($name, $mended)),)*
                 _ => None,
             }
         }
     };
 }
 
-broken! {
-    "ricart_agrawala_ties" is permission::ricart_agrawala_ties:
-        "requests of the same time confirm each other", violates "mutual exclusion";
-    "ricart_agrawala_ties_held" is permission::ricart_agrawala_ties_held:
-        "requests of the same time hold each other back", violates "no dead end";
-    "carvalho_roucairol_empty" is permission::carvalho_roucairol_empty:
-        "at first everybody has everybody's permission", violates "mutual exclusion";
-    "carvalho_roucairol_one_request" is permission::carvalho_roucairol_one_request:
-        "a permission given away to an older request is not asked for again", violates "no dead end";
-    "maekawa_voting" is maekawa::maekawa_voting:
-        "nobody gives a vote back before it has been inside", violates "no dead end";
-    "maekawa_1985" is maekawa::maekawa_1985:
-        "a waiting request that an older one comes before is not told", violates "no dead end";
-    "lamport_unordered" is permission::lamport_unordered:
-        "channels do not keep order", violates "mutual exclusion";
-    "raymond_k_combined" is permission::raymond_k_combined:
-        "an answer at once also answers a younger request that is held back", violates "mutual exclusion";
-    "naimi_trehel_forwarding" is token::naimi_trehel_forwarding:
-        "a request that finds the token resting is lost", violates "no dead end";
-    "suzuki_kasami_stack" is token::suzuki_kasami_stack:
-        "the token's queue is a stack", violates "bypass";
-    "ricart_agrawala_token_lowest" is token::ricart_agrawala_token_lowest:
-        "the next is looked for from the lowest number", violates "bypass";
-    "raymond_greedy" is token::raymond_greedy:
-        "a node that has the token serves itself first", violates "bypass";
-    "singhal_heuristic_as_published" is singhal::singhal_heuristic_as_published:
-        "the token makes nodes forget a request that is still on its way", violates "no dead end";
-    "banta_4_as_printed" is banta::banta_4_as_printed:
-        "old news of the good site are believed", violates "no dead end";
-    "banta_5_strict_without_tmax" is banta::banta_5_strict_without_tmax:
-        "a message takes longer than a period", violates "no dead end";
-    "banta_6_semaphore" is banta::banta_6_semaphore:
-        "the semaphore is never restored", violates "no dead end";
-    "banta_6_k_releases" is banta::banta_6_k_releases:
-        "the good site waits for k to leave, where fewer have entered", violates "no dead end";
-    "banta_queue_copied" is banta::banta_queue_copied:
-        "requests are copied to the token's queue, and stay where they were", violates "expected inputs only";
-    fair:
-    "suzuki_kasami_stack_fair" is token::suzuki_kasami_stack_fair;
-    "ricart_agrawala_token_lowest_fair" is token::ricart_agrawala_token_lowest_fair;
-    "raymond_greedy_fair" is token::raymond_greedy_fair;
+/// Variants whose constructor takes whether to be flawed.
+macro_rules! switched {
+    ($($name:literal is $make:path, violates $property:literal: $why:literal;)* also $($rest:tt)*) => {
+        broken! {
+            $($name is $make(true), mended $make(false), violates $property: $why;)*
+            $($rest)*
+        }
+    };
+}
+
+switched! {
+    "bakery_hasty" is registers::bakery_hasty, violates "mutual exclusion":
+        "nobody says that it is choosing";
+    "bakery_ties" is registers::bakery_ties, violates "mutual exclusion":
+        "of equal tickets both go first";
+    "bakery_polite" is registers::bakery_polite, violates "no dead end":
+        "of equal tickets none goes first";
+    "tournament_leaf_first" is registers::tournament_leaf_first, violates "mutual exclusion":
+        "the tree is released from the leaf";
+    "ricart_agrawala_ties" is permission::ricart_agrawala_ties, violates "mutual exclusion":
+        "requests of the same time confirm each other";
+    "ricart_agrawala_ties_held" is permission::ricart_agrawala_ties_held, violates "no dead end":
+        "requests of the same time hold each other back";
+    "ricart_agrawala_own_number" is permission::ricart_agrawala_own_number, violates "bypass":
+        "a node does not count on from its own numbers";
+    "carvalho_roucairol_empty" is permission::carvalho_roucairol_empty, violates "mutual exclusion":
+        "at first everybody has everybody's permission";
+    "carvalho_roucairol_one_request" is permission::carvalho_roucairol_one_request, violates "no dead end":
+        "a permission given away to an older request is not asked for again";
+    "maekawa_1985" is maekawa::maekawa_1985, violates "no dead end":
+        "a waiting request that an older one comes before is not told";
+    "lamport_unordered" is permission::lamport_unordered, violates "mutual exclusion":
+        "channels do not keep order";
+    "raymond_k_combined" is permission::raymond_k_combined, violates "mutual exclusion":
+        "an answer at once also answers a younger request that is held back";
+    "raymond_k_late_answer" is permission::raymond_k_late_answer, violates "mutual exclusion":
+        "an answer that comes late counts for the next request";
+    "naimi_trehel_forwarding" is token::naimi_trehel_forwarding, violates "no dead end":
+        "a request that finds the token resting is lost";
+    "suzuki_kasami_stack" is token::suzuki_kasami_stack, violates "bypass":
+        "the token's queue is a stack";
+    "suzuki_kasami_stale" is token::suzuki_kasami_stale, violates "expected inputs only":
+        "a request is served whatever its number";
+    "ricart_agrawala_token_lowest" is token::ricart_agrawala_token_lowest, violates "bypass":
+        "the next is looked for from the lowest number";
+    "raymond_greedy" is token::raymond_greedy, violates "bypass":
+        "a node that has the token serves itself first";
+    "banta_4_as_printed" is banta::banta_4_as_printed, violates "no dead end":
+        "old news of the good site are believed";
+    "banta_holder_asks" is banta::banta_holder_asks, violates "no dead end":
+        "a site asks for the token that it has";
+    "banta_queue_copied" is banta::banta_queue_copied, violates "expected inputs only":
+        "requests are copied to the token's queue, and stay where they were";
+    "banta_5_strict_without_tmax" is banta::banta_5_strict_without_tmax, violates "no dead end":
+        "a message takes longer than a period";
+    "banta_6_semaphore" is banta::banta_6_semaphore, violates "no dead end":
+        "the semaphore is never restored";
+    "banta_6_k_releases" is banta::banta_6_k_releases, violates "no dead end":
+        "the good site waits for k to leave, where fewer have entered";
+    "banta_6_numbers" is banta::banta_6_numbers, violates "no dead end":
+        "of two sites the lower number is told, not the one that comes first";
+    also
+    "maekawa_voting" is maekawa::maekawa_voting(), mended maekawa::maekawa_remedied(), violates "no dead end":
+        "nobody gives a vote back before it has been inside";
+    "singhal_heuristic_as_published" is singhal::singhal_heuristic_as_published(),
+        mended singhal::singhal_heuristic_remedied(), violates "no dead end":
+        "the token makes nodes forget a request that is still on its way";
 }

@@ -1,41 +1,58 @@
 //! Wrong algorithms that ask for permission.
 
-use exclusion::check::Check;
+use exclusion::check::{Check, Since};
 use exclusion::protocol::lamport::Message as TimedMessage;
 use exclusion::protocol::raymond_k::Message as CountedMessage;
 use exclusion::protocol::ricart_agrawala::Message as AskingMessage;
-use exclusion::protocol::{Clock, NodeId, NodeSet, Outbox, Phase, Protocol, Refused};
+use exclusion::protocol::{Channels, Clock, NodeId, NodeSet, Outbox, Phase, Protocol, Refused};
 
 /// Ricart's and Agrawala's algorithm, where requests of the same time confirm each other: both enter.
-pub fn ricart_agrawala_ties() -> Check<Asking> {
-    Check::new(Asking::cluster(2, Flaw::TiesConfirm))
+pub fn ricart_agrawala_ties(flawed: bool) -> Check<Asking> {
+    Check::new(Asking::ricart_agrawala(2, flawed.then_some(Flaw::TiesConfirm)))
 }
 
 /// Ricart's and Agrawala's algorithm, where requests of the same time hold each other back: both wait for ever.
-pub fn ricart_agrawala_ties_held() -> Check<Asking> {
-    Check::new(Asking::cluster(2, Flaw::TiesHold))
+pub fn ricart_agrawala_ties_held(flawed: bool) -> Check<Asking> {
+    Check::new(Asking::ricart_agrawala(2, flawed.then_some(Flaw::TiesHold)))
+}
+
+/// Ricart's and Agrawala's algorithm, where a node counts on from the numbers that others ask with, and not from its own:
+/// it asks with the same number again and again, and the other never comes before it.
+pub fn ricart_agrawala_own_number(flawed: bool) -> Check<Asking> {
+    Check::new(Asking::ricart_agrawala(2, flawed.then_some(Flaw::OwnForgotten)))
+        .requests_of(NodeId(0), 4)
+        .bypass(Since::Asked, 2)
 }
 
 /// Carvalho's and Roucairol's algorithm, where at first everybody has everybody's permission: all enter unasked.
-pub fn carvalho_roucairol_empty() -> Check<Asking> {
-    Check::new(Asking::cluster(2, Flaw::AllPermitted))
+pub fn carvalho_roucairol_empty(flawed: bool) -> Check<Asking> {
+    Check::new(Asking::carvalho_roucairol(2, flawed.then_some(Flaw::AllPermitted)))
 }
 
 /// Carvalho's and Roucairol's algorithm, where who gives a permission away to an older request does not ask for it
 /// again: it never comes back.
-pub fn carvalho_roucairol_one_request() -> Check<Asking> {
-    Check::new(Asking::cluster(3, Flaw::AsksOnce)).requests_of(NodeId(1), 2)
+pub fn carvalho_roucairol_one_request(flawed: bool) -> Check<Asking> {
+    let cluster = Asking::carvalho_roucairol(3, flawed.then_some(Flaw::AsksOnce));
+    Check::new(cluster).requests_of(NodeId(1), 2)
 }
 
-/// Lamport's algorithm on channels of any order: a confirmation overtakes the older request before it.
-pub fn lamport_unordered() -> Check<Unordered> {
-    Check::new(Unordered::cluster(2))
+/// Lamport's algorithm on channels of any order, which it does not claim: a confirmation overtakes the older request before it.
+pub fn lamport_unordered(flawed: bool) -> Check<Unordered> {
+    let channels = if flawed { Channels::AnyOrder } else { Channels::Fifo };
+    Check::new(Unordered::cluster(2)).channels(channels)
 }
 
 /// Raymond's algorithm for k entries, where an answer at once also answers the requests held back; one of them may be
 /// the younger one.
-pub fn raymond_k_combined() -> Check<Combined> {
-    Check::new(Combined::cluster(3, 2)).requests_of(NodeId(2), 2)
+pub fn raymond_k_combined(flawed: bool) -> Check<Counted> {
+    let cluster = Counted::cluster(3, 2, flawed.then_some(CountedFlaw::SaysTooMuch));
+    Check::new(cluster).requests_of(NodeId(2), 2)
+}
+
+/// Raymond's algorithm for k entries, where answers are only counted: one that comes late counts for the next request.
+pub fn raymond_k_late_answer(flawed: bool) -> Check<Counted> {
+    let cluster = Counted::cluster(3, 2, flawed.then_some(CountedFlaw::CountsLate));
+    Check::new(cluster).requests_of(NodeId(2), 2)
 }
 
 /// What is wrong with [`Asking`].
@@ -43,14 +60,17 @@ pub fn raymond_k_combined() -> Check<Combined> {
 enum Flaw {
     TiesConfirm,
     TiesHold,
+    OwnForgotten,
     AllPermitted,
     AsksOnce,
 }
 
-/// Ricart's and Agrawala's algorithm, or Carvalho's and Roucairol's, with a flaw.
+/// Ricart's and Agrawala's algorithm, or Carvalho's and Roucairol's, perhaps with a flaw.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Asking {
-    flaw: Flaw,
+    flaw: Option<Flaw>,
+    /// Whether a permission is good until it is given away: Carvalho's and Roucairol's idea.
+    remembers: bool,
     me: NodeId,
     nodes: usize,
     phase: Phase,
@@ -61,11 +81,20 @@ pub struct Asking {
 }
 
 impl Asking {
-    fn cluster(nodes: usize, flaw: Flaw) -> Vec<Self> {
+    fn ricart_agrawala(nodes: usize, flaw: Option<Flaw>) -> Vec<Self> {
+        Self::cluster(nodes, flaw, false)
+    }
+
+    fn carvalho_roucairol(nodes: usize, flaw: Option<Flaw>) -> Vec<Self> {
+        Self::cluster(nodes, flaw, true)
+    }
+
+    fn cluster(nodes: usize, flaw: Option<Flaw>, remembers: bool) -> Vec<Self> {
         let node = |me: NodeId| {
-            let lacking = me.others(nodes).filter(|_| flaw != Flaw::AllPermitted);
+            let lacking = me.others(nodes).filter(|_| flaw != Some(Flaw::AllPermitted));
             Self {
                 flaw,
+                remembers,
                 me,
                 nodes,
                 phase: Phase::Idle,
@@ -78,24 +107,19 @@ impl Asking {
         NodeId::all(nodes).map(node).collect()
     }
 
-    /// Whether a permission is good until it is given away.
-    fn remembers(&self) -> bool {
-        matches!(self.flaw, Flaw::AllPermitted | Flaw::AsksOnce)
-    }
-
     fn goes_before(&self, time: u64, from: NodeId) -> bool {
         match (self.phase, self.flaw) {
             (Phase::Idle, _) => false,
             (Phase::Inside, _) => true,
-            (Phase::Waiting, Flaw::TiesConfirm) => self.asked < time,
-            (Phase::Waiting, Flaw::TiesHold) => self.asked <= time,
+            (Phase::Waiting, Some(Flaw::TiesConfirm)) => self.asked < time,
+            (Phase::Waiting, Some(Flaw::TiesHold)) => self.asked <= time,
             (Phase::Waiting, _) => (self.asked, self.me) < (time, from),
         }
     }
 
     fn confirm(&mut self, peer: NodeId, out: &mut Outbox<AskingMessage>) {
         out.send(peer, AskingMessage::Confirm(self.clock.now()));
-        if self.remembers() && self.lacking.insert(peer) && self.flaw != Flaw::AsksOnce {
+        if self.remembers && self.lacking.insert(peer) && self.flaw != Some(Flaw::AsksOnce) {
             self.ask_again(peer, out);
         }
     }
@@ -112,7 +136,11 @@ impl Protocol for Asking {
 
     fn request(&mut self, out: &mut Outbox<AskingMessage>) -> Result<(), Refused> {
         self.phase.request()?;
-        self.asked = self.clock.tick()?;
+        self.asked = if self.flaw == Some(Flaw::OwnForgotten) {
+            self.clock.now() + 1
+        } else {
+            self.clock.tick()?
+        };
         out.broadcast(self.lacking.iter(), AskingMessage::Request(self.asked));
         if self.lacking.is_empty() {
             self.phase.enter(out);
@@ -122,7 +150,7 @@ impl Protocol for Asking {
 
     fn release(&mut self, out: &mut Outbox<AskingMessage>) -> Result<(), Refused> {
         self.phase.release()?;
-        if !self.remembers() {
+        if !self.remembers {
             self.lacking = NodeSet::of(self.nodes, self.me.others(self.nodes));
         }
         let held_back = std::mem::replace(&mut self.held_back, NodeSet::empty(self.nodes));
@@ -139,7 +167,10 @@ impl Protocol for Asking {
         out: &mut Outbox<AskingMessage>,
     ) -> Result<(), Refused> {
         let (AskingMessage::Request(time) | AskingMessage::Confirm(time)) = message;
-        self.clock.witness(time);
+        let is_request = matches!(message, AskingMessage::Request(_));
+        if is_request || self.flaw != Some(Flaw::OwnForgotten) {
+            self.clock.witness(time);
+        }
         match message {
             AskingMessage::Request(_) if self.goes_before(time, from) => {
                 self.held_back.insert(from);
@@ -237,27 +268,39 @@ impl Protocol for Unordered {
     }
 }
 
-/// Raymond's algorithm for k entries, with answers that say too much.
+/// What is wrong with [`Counted`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum CountedFlaw {
+    SaysTooMuch,
+    CountsLate,
+}
+
+/// Raymond's algorithm for k entries, perhaps with a flaw.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Combined {
+pub struct Counted {
+    flaw: Option<CountedFlaw>,
     me: NodeId,
     entries: usize,
     phase: Phase,
     clock: Clock,
     asked: u64,
     owed_to_us: Vec<u32>,
+    /// Answers since we asked: what the one who counts late looks at.
+    answered: usize,
     held_back: Vec<u32>,
 }
 
-impl Combined {
-    fn cluster(nodes: usize, entries: usize) -> Vec<Self> {
+impl Counted {
+    fn cluster(nodes: usize, entries: usize, flaw: Option<CountedFlaw>) -> Vec<Self> {
         let node = |me| Self {
+            flaw,
             me,
             entries,
             phase: Phase::Idle,
             clock: Clock::default(),
             asked: 0,
             owed_to_us: vec![0; nodes],
+            answered: 0,
             held_back: vec![0; nodes],
         };
         NodeId::all(nodes).map(node).collect()
@@ -267,21 +310,29 @@ impl Combined {
         self.me.others(self.held_back.len())
     }
 
-    /// Answers all requests of a peer.
-    fn answer(&mut self, peer: NodeId, out: &mut Outbox<CountedMessage>) {
-        let answers = std::mem::take(&mut self.held_back[peer.index()]);
+    fn answer(&self, peer: NodeId, answers: u32, out: &mut Outbox<CountedMessage>) {
         if answers > 0 {
             out.send(peer, CountedMessage::Confirm { answers, time: self.clock.now() });
         }
     }
+
+    fn is_let_in(&self) -> bool {
+        let consenting = self.others().filter(|peer| self.owed_to_us[peer.index()] == 0);
+        let consents = match self.flaw {
+            Some(CountedFlaw::CountsLate) => self.answered,
+            _ => consenting.count(),
+        };
+        consents >= self.held_back.len() - self.entries
+    }
 }
 
-impl Protocol for Combined {
+impl Protocol for Counted {
     type Message = CountedMessage;
 
     fn request(&mut self, out: &mut Outbox<CountedMessage>) -> Result<(), Refused> {
         self.phase.request()?;
         self.asked = self.clock.tick()?;
+        self.answered = 0;
         for peer in self.others() {
             self.owed_to_us[peer.index()] += 1;
             out.send(peer, CountedMessage::Request(self.asked));
@@ -292,7 +343,8 @@ impl Protocol for Combined {
     fn release(&mut self, out: &mut Outbox<CountedMessage>) -> Result<(), Refused> {
         self.phase.release()?;
         for peer in self.others() {
-            self.answer(peer, out);
+            let answers = std::mem::take(&mut self.held_back[peer.index()]);
+            self.answer(peer, answers, out);
         }
         Ok(())
     }
@@ -307,18 +359,20 @@ impl Protocol for Combined {
             CountedMessage::Request(time) => {
                 self.clock.witness(time);
                 let first = (self.asked, self.me) < (time, from);
-                self.held_back[from.index()] += 1;
-                if self.phase.is_idle() || self.phase.is_waiting() && !first {
-                    // The flaw: for this request alone would be right.
-                    self.answer(from, out);
+                if self.phase.is_inside() || self.phase.is_waiting() && first {
+                    self.held_back[from.index()] += 1;
+                } else if self.flaw == Some(CountedFlaw::SaysTooMuch) {
+                    let answers = std::mem::take(&mut self.held_back[from.index()]);
+                    self.answer(from, answers + 1, out);
+                } else {
+                    self.answer(from, 1, out);
                 }
             }
             CountedMessage::Confirm { answers, time } => {
                 self.clock.witness(time);
                 self.owed_to_us[from.index()] -= answers;
-                let consenting = self.others().filter(|peer| self.owed_to_us[peer.index()] == 0);
-                let enough = consenting.count() >= self.held_back.len() - self.entries;
-                if enough && self.phase.is_waiting() {
+                self.answered += 1;
+                if self.is_let_in() && self.phase.is_waiting() {
                     self.phase.enter(out);
                 }
             }

@@ -1,12 +1,18 @@
 //! Singhal's heuristic algorithm as published.
 
 use exclusion::check::Check;
-use exclusion::protocol::{Message, NodeId, Outbox, Phase, Protocol, Refused};
+use exclusion::protocol::{Message, NodeId, Outbox, Phase, Protocol, Refused, SinghalHeuristic};
 
 /// Singhal's heuristic as published: the token makes a node forget that another wants in, while the request for it is
 /// still on its way.
 pub fn singhal_heuristic_as_published() -> Check<Published> {
     Check::new(Published::cluster(3)).requests_of(NodeId(2), 2)
+}
+
+/// The same, remedied.
+pub fn singhal_heuristic_remedied() -> Check<SinghalHeuristic> {
+    let cluster = SinghalHeuristic::cluster(3).expect("three are enough");
+    Check::new(cluster).requests_of(NodeId(2), 2)
 }
 
 /// What a node of [`Published`] believes of another: whether it wants in, and the number of the request that this rests

@@ -2,106 +2,52 @@
 
 use std::collections::VecDeque;
 
-use exclusion::check::Check;
+use exclusion::check::{Check, Since};
 use exclusion::protocol::naimi_trehel::Message as TreeMessage;
 use exclusion::protocol::raymond::Message as LiftMessage;
 use exclusion::protocol::{
-    Message, NaimiTrehel, NodeId, Outbox, Phase, Protocol, Raymond, Refused, RicartAgrawalaToken,
-    SuzukiKasami, Timer, TokenBased,
+    Message, NaimiTrehel, NodeId, Outbox, Phase, Protocol, Refused, TokenBased,
 };
 
 /// Naimi's and Trehel's algorithm, where only who wants in remembers a successor: a request that finds the token
 /// resting is lost.
-pub fn naimi_trehel_forwarding() -> Check<Forwarding> {
+pub fn naimi_trehel_forwarding(flawed: bool) -> Check<Forwarding> {
     let cluster = NaimiTrehel::cluster(2).expect("two are enough");
-    let node = |inner| Forwarding { inner, wants: false };
+    let node = |inner| Forwarding { flawed, inner, wants: false };
     Check::new(cluster.into_iter().map(node).collect())
 }
 
 /// Suzuki's and Kasami's algorithm with a stack for a queue: the last comes first.
-pub fn suzuki_kasami_stack() -> Check<Unhurried<Numbered>> {
-    patience(Numbered::cluster(3, Flaw::Stack))
+pub fn suzuki_kasami_stack(flawed: bool) -> Check<Numbered> {
+    patience(Numbered::cluster(3, if flawed { Next::Stack } else { Next::Queue }))
 }
 
-/// Suzuki's and Kasami's algorithm, with the bound that [`suzuki_kasami_stack`] exceeds.
-pub fn suzuki_kasami_stack_fair() -> Check<Unhurried<SuzukiKasami>> {
-    patience(SuzukiKasami::cluster(3).expect("three are enough"))
+/// Suzuki's and Kasami's algorithm, where a request that finds the token resting is served whatever its number: the token
+/// comes to one who has been served.
+pub fn suzuki_kasami_stale(flawed: bool) -> Check<Numbered> {
+    Check::new(Numbered::cluster(3, if flawed { Next::Asking } else { Next::Queue }))
 }
 
 /// Ricart's and Agrawala's token, where who leaves looks for the next from the lowest number: the highest starves.
-pub fn ricart_agrawala_token_lowest() -> Check<Unhurried<Numbered>> {
-    patience(Numbered::cluster(3, Flaw::Lowest))
-}
-
-/// Ricart's and Agrawala's token, with the bound that [`ricart_agrawala_token_lowest`] exceeds.
-pub fn ricart_agrawala_token_lowest_fair() -> Check<Unhurried<RicartAgrawalaToken>> {
-    patience(RicartAgrawalaToken::cluster(3).expect("three are enough"))
+pub fn ricart_agrawala_token_lowest(flawed: bool) -> Check<Numbered> {
+    patience(Numbered::cluster(3, if flawed { Next::Lowest } else { Next::Round }))
 }
 
 /// Raymond's tree, where a node that has the token serves itself first: in the middle it passes those who asked before,
 /// and again when the token comes back.
-pub fn raymond_greedy() -> Check<Unhurried<Greedy>> {
-    patience(Greedy::star(3))
+pub fn raymond_greedy(flawed: bool) -> Check<Lift> {
+    patience(Lift::star(3, flawed))
 }
 
-/// Raymond's tree, with the bound that [`raymond_greedy`] exceeds.
-pub fn raymond_greedy_fair() -> Check<Unhurried<Raymond>> {
-    patience(Raymond::cluster(3).expect("three are enough"))
+/// Of three, node 0 wants in three times, and nobody who has been heard may be passed by more than there are others.
+fn patience<P: Protocol>(cluster: Vec<P>) -> Check<P> {
+    Check::new(cluster).requests(2).requests_of(NodeId(0), 3).bypass(Since::Heard, 2)
 }
 
-/// Of three, node 0 wants in twice, and nobody may be passed by more than there are others.
-fn patience<P: Protocol>(cluster: Vec<P>) -> Check<Unhurried<P>> {
-    let cluster = cluster.into_iter().map(Unhurried).collect();
-    Check::new(cluster).requests_of(NodeId(0), 2).bypass(2)
-}
-
-/// A protocol whose users wait for a period before they enter, so that what was sent to them before arrives.
-///
-/// Without that none of these three keeps a bound: a request that is on its way for long is passed by all.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Unhurried<P>(P);
-
-impl<P: Protocol> Unhurried<P> {
-    fn pause(out: &mut Outbox<P::Message>) {
-        if out.take_entry() {
-            out.set_timer(Timer(0), 1);
-        }
-    }
-}
-
-impl<P: Protocol> Protocol for Unhurried<P> {
-    type Message = P::Message;
-
-    fn request(&mut self, out: &mut Outbox<P::Message>) -> Result<(), Refused> {
-        self.0.request(out)?;
-        Self::pause(out);
-        Ok(())
-    }
-
-    fn release(&mut self, out: &mut Outbox<P::Message>) -> Result<(), Refused> {
-        self.0.release(out)
-    }
-
-    fn receive(
-        &mut self,
-        from: NodeId,
-        message: P::Message,
-        out: &mut Outbox<P::Message>,
-    ) -> Result<(), Refused> {
-        self.0.receive(from, message, out)?;
-        Self::pause(out);
-        Ok(())
-    }
-
-    fn timeout(&mut self, _timer: Timer, out: &mut Outbox<P::Message>) -> Result<(), Refused> {
-        out.enter();
-        Ok(())
-    }
-}
-
-/// Naimi's and Trehel's algorithm, where a resting token stays.
+/// Naimi's and Trehel's algorithm, in which perhaps a resting token stays.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Forwarding {
+    flawed: bool,
     inner: NaimiTrehel,
     wants: bool,
 }
@@ -125,7 +71,7 @@ impl Protocol for Forwarding {
         message: TreeMessage,
         out: &mut Outbox<TreeMessage>,
     ) -> Result<(), Refused> {
-        if self.inner.has_token() && !self.wants {
+        if self.flawed && self.inner.has_token() && !self.wants {
             // The flaw: there is nobody to pass it on to.
             return Ok(());
         }
@@ -133,11 +79,19 @@ impl Protocol for Forwarding {
     }
 }
 
-/// What is wrong with [`Numbered`].
+/// Who has the token next, in [`Numbered`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-enum Flaw {
+enum Next {
+    /// First come, first served: Suzuki's and Kasami's rule.
+    Queue,
+    /// Who comes after us in number: Ricart's and Agrawala's.
+    Round,
+    /// Wrong: last come, first served.
     Stack,
+    /// Wrong: the lowest number.
     Lowest,
+    /// Wrong: who asks while the token rests, whatever its number; else first come, first served.
+    Asking,
 }
 
 /// What the nodes of [`Numbered`] say to each other.
@@ -158,10 +112,10 @@ impl Message for NumberedMessage {
     }
 }
 
-/// Suzuki's and Kasami's algorithm, or Ricart's and Agrawala's token, with a flaw.
+/// Suzuki's and Kasami's algorithm, or Ricart's and Agrawala's token, perhaps with a flaw.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Numbered {
-    flaw: Flaw,
+    next: Next,
     me: NodeId,
     phase: Phase,
     heard: Vec<u64>,
@@ -169,9 +123,9 @@ pub struct Numbered {
 }
 
 impl Numbered {
-    fn cluster(nodes: usize, flaw: Flaw) -> Vec<Self> {
+    fn cluster(nodes: usize, next: Next) -> Vec<Self> {
         let node = |me: NodeId| Self {
-            flaw,
+            next,
             me,
             phase: Phase::Idle,
             heard: vec![0; nodes],
@@ -181,23 +135,23 @@ impl Numbered {
     }
 
     fn hand_over(&mut self, out: &mut Outbox<NumberedMessage>) {
-        let Some((served, mut stack)) = self.token.take() else { return };
+        let Some((served, mut line)) = self.token.take() else { return };
         let nodes = self.heard.len();
         let wants = |node: &NodeId| self.heard[node.index()] > served[node.index()];
-        let next = match self.flaw {
-            Flaw::Lowest => NodeId::all(nodes).find(wants),
-            Flaw::Stack => {
-                for node in self.me.after(nodes).filter(wants) {
-                    if !stack.contains(&node) {
-                        stack.push(node);
-                    }
-                }
-                stack.pop()
+        for node in self.me.after(nodes).filter(wants) {
+            if !line.contains(&node) {
+                line.push(node);
             }
+        }
+        let next = match self.next {
+            Next::Round => self.me.after(nodes).find(wants),
+            Next::Lowest => NodeId::all(nodes).find(wants),
+            Next::Stack => line.pop(),
+            Next::Queue | Next::Asking => (!line.is_empty()).then(|| line.remove(0)),
         };
         match next {
-            Some(next) => out.send(next, NumberedMessage::Token(served, stack)),
-            None => self.token = Some((served, stack)),
+            Some(next) => out.send(next, NumberedMessage::Token(served, line)),
+            None => self.token = Some((served, line)),
         }
     }
 }
@@ -237,11 +191,19 @@ impl Protocol for Numbered {
                 let heard = &mut self.heard[from.index()];
                 *heard = number.max(*heard);
                 if self.phase.is_idle() {
+                    if self.next == Next::Asking
+                        && let Some((served, line)) = self.token.take()
+                    {
+                        out.send(from, NumberedMessage::Token(served, line));
+                    }
                     self.hand_over(out);
                 }
             }
-            NumberedMessage::Token(served, stack) => {
-                self.token = Some((served, stack));
+            NumberedMessage::Token(served, line) => {
+                if !self.phase.is_waiting() {
+                    return Err(Refused("it does not wait for the token"));
+                }
+                self.token = Some((served, line));
                 self.phase.enter(out);
             }
         }
@@ -249,20 +211,24 @@ impl Protocol for Numbered {
     }
 }
 
-/// Raymond's tree, where a node that has the token serves itself first.
+/// Raymond's tree, in which a node that has the token perhaps serves itself first.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Greedy {
+pub struct Lift {
+    greedy: bool,
+    me: NodeId,
     phase: Phase,
     towards: Option<NodeId>,
-    /// The neighbours that have asked.
+    /// The neighbours that have asked; and the node itself.
     queue: VecDeque<NodeId>,
     asked: bool,
 }
 
-impl Greedy {
+impl Lift {
     /// A star. The token is at node 0, in the middle.
-    fn star(nodes: usize) -> Vec<Self> {
+    fn star(nodes: usize, greedy: bool) -> Vec<Self> {
         let node = |me: NodeId| Self {
+            greedy,
+            me,
             phase: Phase::Idle,
             towards: (me.index() > 0).then_some(NodeId(0)),
             queue: VecDeque::new(),
@@ -272,30 +238,37 @@ impl Greedy {
     }
 
     fn serve(&mut self, out: &mut Outbox<LiftMessage>) {
-        if self.towards.is_none() {
-            if self.phase.is_waiting() {
-                // The flaw: others may have asked before.
-                self.phase.enter(out);
-            } else if self.phase.is_idle()
-                && let Some(first) = self.queue.pop_front()
-            {
-                self.towards = Some(first);
-                out.send(first, LiftMessage::Token);
+        if self.towards.is_none() && !self.phase.is_inside() {
+            // The flaw: others may have asked before.
+            let jumps = self.greedy && self.phase.is_waiting();
+            let first = if jumps {
+                self.queue.retain(|&node| node != self.me);
+                Some(self.me)
+            } else {
+                self.queue.pop_front()
+            };
+            match first {
+                Some(me) if me == self.me => self.phase.enter(out),
+                Some(neighbour) => {
+                    self.towards = Some(neighbour);
+                    out.send(neighbour, LiftMessage::Token);
+                }
+                None => {}
             }
         }
-        let wanted = self.phase.is_waiting() || !self.queue.is_empty();
-        if let Some(towards) = self.towards.filter(|_| wanted && !self.asked) {
+        if let Some(towards) = self.towards.filter(|_| !self.queue.is_empty() && !self.asked) {
             self.asked = true;
             out.send(towards, LiftMessage::Request);
         }
     }
 }
 
-impl Protocol for Greedy {
+impl Protocol for Lift {
     type Message = LiftMessage;
 
     fn request(&mut self, out: &mut Outbox<LiftMessage>) -> Result<(), Refused> {
         self.phase.request()?;
+        self.queue.push_back(self.me);
         self.serve(out);
         Ok(())
     }

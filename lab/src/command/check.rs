@@ -1,12 +1,16 @@
 //! `lab check`.
 
-use clap::{Args, ValueEnum};
-use exclusion::check::{Check, Timers};
-use exclusion::protocol::{Channels, Protocol};
-use indicatif::{ProgressBar, ProgressStyle};
-use lab::broken::{BROKEN, BrokenVisitor, visit};
-use lab::exploration::{Explorable, Explored, Explorer, ModelVisitor, Scope, all, with_check};
+use std::path::PathBuf;
 
+use clap::{Args, ValueEnum};
+use exclusion::check::Timers;
+use exclusion::protocol::Channels;
+use indicatif::{ProgressBar, ProgressStyle};
+use lab::broken::{BROKEN, with_broken};
+use lab::explorable::{Scope, all, with_check};
+use lab::exploration::{Explorable, Explored, Explorer, ModelVisitor, Shown};
+
+use super::diagram::draw_counterexample;
 use super::{Outcome, say, say_json};
 
 #[derive(Args)]
@@ -15,6 +19,8 @@ Examples:
   lab check ricart_agrawala --nodes 3
   lab check lamport --channels any
   lab check banta_efficient --nodes 3 --timers any-time
+  lab check lamport --channels any --diagram lamport.svg
+  lab check ricart_agrawala --nodes 3 --requests 1,3,2
   lab check --all --json
   lab check --broken
   lab check naimi_trehel --nodes 3 --explore")]
@@ -31,21 +37,27 @@ pub(crate) struct CheckCommand {
     /// How many nodes
     #[arg(long, default_value_t = 3)]
     nodes: usize,
-    /// How many times each user wants in
-    #[arg(long, default_value_t = 1)]
-    requests: u8,
+    /// How many times each user wants in; node by node, separated by commas, where that differs
+    #[arg(long, value_delimiter = ',', default_value = "1")]
+    requests: Vec<u8>,
     /// In which order messages arrive [default: as the algorithm needs it]
     #[arg(long)]
     channels: Option<Order>,
     /// When timers run out
     #[arg(long, default_value = "in-time")]
     timers: When,
-    /// Give up after so many states
-    #[arg(long, default_value_t = 50_000_000)]
+    /// Give up after so many states, counted as often as they are come to
+    #[arg(long, default_value_t = Self::MOST_STATES)]
     most_states: usize,
     /// Print one JSON object a row
     #[arg(long)]
     json: bool,
+    /// Print rows as the documentation has them
+    #[arg(long, conflicts_with_all = ["json", "explore"])]
+    markdown: bool,
+    /// Draw the first counterexample, as SVG
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["all", "broken", "explore"])]
+    diagram: Option<PathBuf>,
     /// Show it in stateright's Explorer, on this machine only, until interrupted
     #[arg(long)]
     explore: bool,
@@ -72,9 +84,9 @@ pub(crate) fn taste() -> Outcome {
     say(heading());
     let mut all_hold = true;
     for name in ["bakery", "ricart_agrawala", "maekawa", "naimi_trehel"] {
-        let explore = Explore { name, most_states: 1_000_000 };
+        let explore = Explore { most_states: 1_000_000 };
         let explored =
-            with_check(name, Scope::new(3, 2), explore).map_err(|error| error.to_string())?;
+            with_check(name, &Scope::new(3, 2), explore).map_err(|error| error.to_string())?;
         all_hold &= explored.verdict == "holds";
         say(row(&explored));
     }
@@ -83,15 +95,14 @@ pub(crate) fn taste() -> Outcome {
 
 impl CheckCommand {
     const EXPLORER: &str = "localhost:3000";
+    const MOST_STATES: usize = 1_000_000_000;
 
     pub(crate) fn run(&self) -> Outcome {
         if self.broken {
             return self.run_broken();
         }
         let scope = Scope {
-            nodes: self.nodes,
-            requests: self.requests,
-            more_of_first: 0,
+            requests: self.requests()?,
             channels: self.channels.map(|order| match order {
                 Order::Fifo => Channels::Fifo,
                 Order::Any => Channels::AnyOrder,
@@ -103,37 +114,50 @@ impl CheckCommand {
         };
         let wanted = match self.algorithm.as_deref() {
             Some(algorithm) if self.explore => {
-                return with_check(algorithm, scope, Serve).map_err(|error| error.to_string());
+                return with_check(algorithm, &scope, Serve).map_err(|error| error.to_string());
             }
             Some(algorithm) => vec![(algorithm, scope)],
             None => all(),
         };
-        if !self.json {
-            say(heading());
-        }
+        self.say_heading();
         let mut all_hold = true;
         for (algorithm, scope) in wanted {
-            let explore = Explore { name: "", most_states: self.most_states };
+            let explore = Explore { most_states: self.most_states };
             let explored =
-                with_check(algorithm, scope, explore).map_err(|error| error.to_string())?;
+                with_check(algorithm, &scope, explore).map_err(|error| error.to_string())?;
             all_hold &= explored.verdict == "holds";
             self.tell(&explored);
+            if let Some(path) = &self.diagram {
+                draw_counterexample(&explored, path)?;
+            }
         }
         Ok(all_hold)
     }
 
+    fn requests(&self) -> Result<Vec<u8>, String> {
+        match self.requests[..] {
+            [each] => Ok(vec![each; self.nodes]),
+            ref listed if listed.len() == self.nodes => Ok(listed.to_vec()),
+            ref listed => Err(format!(
+                "--requests has {} numbers for {} nodes: take one for all, or one for each",
+                listed.len(),
+                self.nodes
+            )),
+        }
+    }
+
     /// Every variant that is wrong on purpose must be refuted, in what it is known to violate.
     fn run_broken(&self) -> Outcome {
-        if !self.json {
-            say(heading());
-        }
+        self.say_heading();
         let mut all_refuted = true;
         for broken in BROKEN {
-            let explore = Explore { name: broken.name, most_states: self.most_states };
-            let explored = visit(broken.name, explore).expect("it is listed");
-            let is_refuted =
-                |violated: &&str| explored.refuted().any(|finding| finding.property == *violated);
-            all_refuted &= broken.violates.iter().all(is_refuted);
+            let explore = Explore { most_states: self.most_states };
+            let explored = with_broken(broken.name, explore).expect("it is listed");
+            all_refuted &= broken.is_refuted(&explored);
+            if self.markdown {
+                say(broken.markdown(&explored));
+                continue;
+            }
             if !self.json {
                 say(format_args!("\n{}", broken.why));
             }
@@ -142,13 +166,23 @@ impl CheckCommand {
         Ok(all_refuted)
     }
 
+    fn say_heading(&self) {
+        if !self.json && !self.markdown {
+            say(heading());
+        }
+    }
+
     fn tell(&self, explored: &Explored) {
         if self.json {
             return say_json(explored);
         }
+        if self.markdown {
+            return say(explored.markdown());
+        }
         say(row(explored));
         for finding in explored.refuted() {
-            let how = finding.counterexample.as_deref().unwrap_or("it never happens\n");
+            let how = finding.counterexample.as_ref().map(Shown::to_string);
+            let how = how.as_deref().unwrap_or("it never happens\n");
             say(format_args!("\n'{}' does not hold:\n{how}", finding.property));
         }
     }
@@ -156,19 +190,14 @@ impl CheckCommand {
 
 /// Explores a check, with progress.
 #[derive(Clone, Copy)]
-struct Explore {
-    name: &'static str,
-    most_states: usize,
+pub(crate) struct Explore {
+    /// Gives up after so many states.
+    pub(crate) most_states: usize,
 }
 
-impl BrokenVisitor for Explore {
-    type Output = Explored;
-
-    fn visit<P>(self, check: Check<P>) -> Explored
-    where
-        P: Protocol<Message: Send + Sync> + Send + Sync + 'static,
-    {
-        ModelVisitor::visit(self, self.name, check)
+impl Default for Explore {
+    fn default() -> Self {
+        Self { most_states: CheckCommand::MOST_STATES }
     }
 }
 

@@ -7,6 +7,7 @@ pub(crate) mod messages;
 
 use std::fmt::Display;
 use std::io::{self, ErrorKind, Write};
+use std::path::Path;
 
 use serde::Serialize;
 
@@ -24,4 +25,13 @@ pub(crate) fn say(line: impl Display) {
 /// Prints a row as a JSON object on a line.
 pub(crate) fn say_json(row: &impl Serialize) {
     say(serde_json::to_string(row).expect("a row is plain data"));
+}
+
+/// Writes a file, and says so. If that cannot be done, the option that names another path may help.
+pub(crate) fn write(path: &Path, text: &str, option: &str) -> Result<(), String> {
+    std::fs::write(path, text).map_err(|error| {
+        format!("{} cannot be written ({error}): name another with {option}", path.display())
+    })?;
+    say(format_args!("wrote {}", path.display()));
+    Ok(())
 }

@@ -17,7 +17,8 @@
 //! The paper has each node forget who wants in when the token says that it has been served. If the request itself is
 //! still on its way, neither of the two then expects anything of the other; and if the token rests with one of them, the
 //! other may wait for ever. So here the token does not change whom a node will ask, and nobody lets it rest who would
-//! have to ask somebody.
+//! have to ask somebody. It does tell who wants in: else two who know of each other could hand it to and fro, past a
+//! third that only one of them knows of.
 
 use crate::protocol::{
     ClusterError, Cost, Exclusive, NodeId, NodeSet, Outbox, Phase, Protocol, Refused, TokenBased,
@@ -28,8 +29,27 @@ use crate::protocol::{
 pub enum Message {
     /// I want in, or wanted, for the time with this number.
     Request(u64),
-    /// The token, with the number of each node's last entry.
-    Token(Vec<u64>),
+    /// The token.
+    Token(Token),
+}
+
+/// What the token knows of each node.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Token {
+    /// The highest number that anybody who had it has heard from the node.
+    heard: Vec<u64>,
+    /// The number of the node's last entry.
+    served: Vec<u64>,
+}
+
+impl Token {
+    /// It learns what a node has heard, and the node what others have.
+    fn exchange(&mut self, heard: &mut [u64]) {
+        for (known, heard) in self.heard.iter_mut().zip(heard) {
+            *known = (*known).max(*heard);
+            *heard = *known;
+        }
+    }
 }
 
 impl crate::protocol::Message for Message {
@@ -52,8 +72,7 @@ pub struct SinghalHeuristic {
     likely: NodeSet,
     /// Whom we have asked, while we wait.
     asked: NodeSet,
-    /// The token: the number of each node's last entry.
-    served: Option<Vec<u64>>,
+    token: Option<Token>,
 }
 
 impl SinghalHeuristic {
@@ -69,7 +88,8 @@ impl SinghalHeuristic {
             heard: vec![0; nodes],
             likely: NodeSet::of(nodes, NodeId::all(me.index())),
             asked: NodeSet::empty(nodes),
-            served: (me.index() == 0).then(|| vec![0; nodes]),
+            token: (me.index() == 0)
+                .then(|| Token { heard: vec![0; nodes], served: vec![0; nodes] }),
         };
         Ok(NodeId::all(nodes).map(node).collect())
     }
@@ -80,12 +100,13 @@ impl SinghalHeuristic {
 
     /// Sends the token to the next who wants in. If there is nobody, it rests here, and all must come to ask us.
     fn hand_over(&mut self, out: &mut Outbox<Message>) {
-        let Some(served) = self.served.take() else { return };
-        let wants = |node: &NodeId| self.heard[node.index()] > served[node.index()];
+        let Some(mut token) = self.token.take() else { return };
+        token.exchange(&mut self.heard);
+        let wants = |node: &NodeId| token.heard[node.index()] > token.served[node.index()];
         if let Some(next) = self.me.after(self.heard.len()).find(wants) {
-            out.send(next, Message::Token(served));
+            out.send(next, Message::Token(token));
         } else {
-            self.served = Some(served);
+            self.token = Some(token);
             out.broadcast(self.likely.iter(), self.our_request());
             self.likely.clear();
         }
@@ -98,7 +119,7 @@ impl Protocol for SinghalHeuristic {
     fn request(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
         self.phase.request()?;
         self.heard[self.me.index()] += 1;
-        if self.served.is_some() {
+        if self.token.is_some() {
             self.phase.enter(out);
         } else {
             out.broadcast(self.likely.iter(), self.our_request());
@@ -110,8 +131,8 @@ impl Protocol for SinghalHeuristic {
     fn release(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
         self.phase.release()?;
         self.asked.clear();
-        if let Some(served) = &mut self.served {
-            served[self.me.index()] = self.heard[self.me.index()];
+        if let Some(token) = &mut self.token {
+            token.served[self.me.index()] = self.heard[self.me.index()];
         }
         self.hand_over(out);
         Ok(())
@@ -140,11 +161,11 @@ impl Protocol for SinghalHeuristic {
                     self.hand_over(out);
                 }
             }
-            Message::Token(served) => {
-                if !self.phase.is_waiting() || self.served.is_some() {
+            Message::Token(token) => {
+                if !self.phase.is_waiting() || self.token.is_some() {
                     return Err(Refused("it does not wait for the token"));
                 }
-                self.served = Some(served);
+                self.token = Some(token);
                 self.phase.enter(out);
             }
         }
@@ -178,7 +199,7 @@ impl Exclusive for SinghalHeuristic {}
 
 impl TokenBased for SinghalHeuristic {
     fn has_token(&self) -> bool {
-        self.served.is_some()
+        self.token.is_some()
     }
 
     fn is_token(message: &Message) -> bool {

@@ -1,0 +1,29 @@
+//! Wrong locks over shared registers.
+
+use crate::registers::Contention;
+use crate::seat_program::{Bakery, BakeryFlaw, Tournament};
+
+/// The bakery, where nobody says that it is choosing: two draw the same ticket, and the first to look misses the other.
+pub fn bakery_hasty(flawed: bool) -> Contention<Bakery> {
+    bakery(flawed.then_some(BakeryFlaw::Hasty))
+}
+
+/// The bakery, where of equal tickets both go first.
+pub fn bakery_ties(flawed: bool) -> Contention<Bakery> {
+    bakery(flawed.then_some(BakeryFlaw::Ties))
+}
+
+/// The bakery, where of equal tickets none goes first.
+pub fn bakery_polite(flawed: bool) -> Contention<Bakery> {
+    bakery(flawed.then_some(BakeryFlaw::Polite))
+}
+
+fn bakery(flaw: Option<BakeryFlaw>) -> Contention<Bakery> {
+    Contention::first_come(Bakery { seats: 2, flaw }, 2)
+}
+
+/// The tournament, released from the leaf up: a neighbour climbs meanwhile, and its flag is lowered by who leaves.
+pub fn tournament_leaf_first(flawed: bool) -> Contention<Tournament> {
+    let contention = Contention::unordered(Tournament { seats: 4, leaf_first: flawed }, 4);
+    Contention { entries: vec![2, 1, 1, 1], ..contention }
+}
