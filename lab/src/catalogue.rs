@@ -116,6 +116,9 @@ algorithms! {
     "maekawa", up to ACQUAINTED => |n| maekawa(GrantingSets::grid(n));
     "maekawa_triangle", up to ACQUAINTED =>
         |n| maekawa(GrantingSets::triangle(n, Scheme::Alternating));
+    "maekawa_triangle_columns", up to ACQUAINTED =>
+        |n| maekawa(GrantingSets::triangle(n, Scheme::Column));
+    "maekawa_triangle_rows", up to ACQUAINTED => |n| maekawa(GrantingSets::triangle(n, Scheme::Row));
     "maekawa_plane", up to ACQUAINTED => |n| maekawa(GrantingSets::projective_plane_of(n));
     "majority", up to ACQUAINTED => |n| maekawa(GrantingSets::majority(n));
     "weighted_majority", up to ACQUAINTED => |n| maekawa(weighted(n));

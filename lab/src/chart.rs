@@ -128,6 +128,8 @@ pub enum Mark {
     Dots,
     /// Bars from the bottom, one unit apart.
     Bars,
+    /// Bars from the left, one unit apart.
+    Rows,
 }
 
 /// Some values to draw.
@@ -170,6 +172,7 @@ impl Chart {
         let mut chart = ChartBuilder::on(&root)
             .margin_top(12)
             .margin_right(16)
+            .margin_left(6)
             .x_label_area_size(44)
             .y_label_area_size(left)
             .build_cartesian_2d(x, y)?;
@@ -209,6 +212,13 @@ impl Chart {
                         Rectangle::new([(x - 0.4, bottom), (x + 0.4, y)], ink.filled())
                     });
                     chart.draw_series(bars)?;
+                }
+                Mark::Rows => {
+                    let left = self.x.range.0;
+                    let rows = points.into_iter().map(|(x, y)| {
+                        Rectangle::new([(left, y - 0.35), (x, y + 0.35)], ink.filled())
+                    });
+                    chart.draw_series(rows)?;
                 }
             }
         }

@@ -71,6 +71,14 @@ pub struct Row {
     pub p999_ns: u64,
     /// The longest wait.
     pub max_ns: u64,
+    /// More of the distribution: which part of the waits is no longer than what, at each of [`Row::QUANTILES`].
+    #[serde(skip)]
+    pub waits: Vec<(f64, u64)>,
+}
+
+impl Row {
+    /// At which parts of the distribution its waits are kept.
+    pub const QUANTILES: [f64; 6] = [0.5, 0.9, 0.99, 0.999, 0.9999, 1.0];
 }
 
 /// What to measure.
@@ -130,7 +138,8 @@ fn summary(plan: &Plan, lock: &'static str, rounds: Vec<Round>) -> Row {
         p50_ns: quantile(0.5),
         p99_ns: quantile(0.99),
         p999_ns: quantile(0.999),
-        max_ns: median(rounds.iter().map(|round| round.waits.max() as f64)) as u64,
+        max_ns: quantile(1.0),
+        waits: Row::QUANTILES.map(|q| (q, quantile(q))).to_vec(),
     }
 }
 

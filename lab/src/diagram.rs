@@ -160,9 +160,13 @@ fn draw(drawing: &Drawing<'_>, title: &str, unit: Unit, widest: f64, own: &str) 
     let units = drawing.end.as_units().max(1.0);
     let scale = ((widest - LEFT - RIGHT) / units).min(80.0);
     let width = (LEFT + RIGHT + units * scale).max(420.0);
-    let mut kinds: Vec<&str> = drawing.arrows.iter().map(|arrow| arrow.kind).collect();
-    kinds.sort_unstable();
-    kinds.dedup();
+    // In the order in which they come: what asks comes first, and has the same colour everywhere.
+    let mut kinds: Vec<&str> = Vec::new();
+    for arrow in &drawing.arrows {
+        if !kinds.contains(&arrow.kind) {
+            kinds.push(arrow.kind);
+        }
+    }
     let legend = Legend::new(&kinds, width);
     let top = 40.0 + legend.height;
     let height = top + ROW * drawing.nodes as f64 + 40.0;
@@ -214,7 +218,8 @@ fn draw(drawing: &Drawing<'_>, title: &str, unit: Unit, widest: f64, own: &str) 
         ));
     }
     for arrow in &drawing.arrows {
-        let kind = kinds.binary_search(&arrow.kind).expect("all kinds are listed") % COLOURS.len();
+        let kind = kinds.iter().position(|kind| *kind == arrow.kind);
+        let kind = kind.expect("all kinds are listed") % COLOURS.len();
         let lost = if arrow.arrived.is_none() { r#" stroke-dasharray="4 4""# } else { "" };
         let marker = if arrow.arrived.is_some() {
             format!(r##" marker-end="url(#head{kind})""##)

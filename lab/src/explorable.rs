@@ -200,6 +200,19 @@ explorations! {
     "banta_k_hardened" => |n| once_heard(with_token(BantaK::cluster(n, k(n), Late::Hardened)));
 }
 
+/// A part of [`all`] that takes some seconds.
+pub fn soon() -> Vec<(&'static str, Scope)> {
+    let mut scopes = all();
+    scopes.retain(|(name, scope)| {
+        let nodes = scope.requests.len();
+        let entries: u8 = scope.requests.iter().sum();
+        let large = ["lamport", "ricart_agrawala", "carvalho_roucairol", "raymond_k", "banta_fair"];
+        let large = large.contains(name) || name.contains("bakery");
+        nodes == 2 || nodes == 3 && (entries <= 3 || !large)
+    });
+    scopes
+}
+
 /// What is explored of each algorithm when all are: two nodes twice each, three nodes, four where it fits. A few states
 /// more where messages are many; and where timers matter, with timers that run out at any moment.
 pub fn all() -> Vec<(&'static str, Scope)> {

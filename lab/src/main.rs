@@ -7,11 +7,14 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use command::{Outcome, check, diagram, locks, messages, say};
+use command::{check, diagram, locks, messages, report};
 
-/// Measures the locks of `exclusion` beside their peers, and counts messages beside their formulas.
+/// Measures the locks of `exclusion` beside their peers, counts messages beside their formulas, and explores both.
 #[derive(Parser)]
-#[command(version, after_help = "Without a command: a short tour.")]
+#[command(
+    version,
+    after_help = "Without a command: a tour of one or two minutes, and a page with all of it.\n\nExamples:\n  lab\n  lab locks --workloads short\n  lab check ricart_agrawala --nodes 3\n  lab report --output exclusion.html"
+)]
 struct Lab {
     #[command(subcommand)]
     command: Option<Command>,
@@ -27,15 +30,18 @@ enum Command {
     Check(check::CheckCommand),
     /// A space-time diagram of a small run, as SVG
     Diagram(diagram::DiagramCommand),
+    /// One page with all of it: measured, counted, explored and drawn
+    Report(report::ReportCommand),
 }
 
 fn main() -> ExitCode {
     let outcome = match Lab::parse().command {
-        None => tour(),
+        None => report::tour(),
         Some(Command::Locks(locks)) => locks.run(),
         Some(Command::Messages(messages)) => messages.run(),
         Some(Command::Check(check)) => check.run(),
         Some(Command::Diagram(diagram)) => diagram.run(),
+        Some(Command::Report(report)) => report.run(),
     };
     match outcome {
         Ok(true) => ExitCode::SUCCESS,
@@ -47,14 +53,26 @@ fn main() -> ExitCode {
     }
 }
 
-fn tour() -> Outcome {
-    say("exclusion: mutual exclusion from reads and writes, and from messages.\n");
-    say("A taste of the contention that `locks` measures in full (try `--help`):\n");
-    locks::taste()?;
-    say("And of the messages that `messages` counts in full:\n");
-    let ok = messages::taste()?;
-    say("And of what `check` explores in full:\n");
-    let holds = check::taste()?;
-    say("\nStill to come: pictures.");
-    Ok(ok && holds)
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn every_example_of_the_help_can_be_parsed() {
+        let lab = Lab::command();
+        let helps = lab.get_subcommands().chain([&lab]).map(|command| {
+            command.get_after_help().expect("every command has examples").to_string()
+        });
+        let mut parsed = 0;
+        for help in helps {
+            for example in help.lines().filter(|line| line.starts_with("  lab")) {
+                let words = example.trim().split(' ');
+                Lab::try_parse_from(words).unwrap_or_else(|error| panic!("{example}: {error}"));
+                parsed += 1;
+            }
+        }
+        assert!(parsed > 20, "only {parsed} were found");
+    }
 }

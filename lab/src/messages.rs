@@ -38,6 +38,11 @@ impl Load {
         }
     }
 
+    /// Whether an algorithm gets anywhere under it: plain voting deadlocks when contended, which is its point.
+    pub fn suits(self, algorithm: &str) -> bool {
+        self == Self::Alone || algorithm != "maekawa_voting"
+    }
+
     /// About so many entries of this load; at least one a node.
     fn workload(self, nodes: usize, entries: u64) -> Workload {
         let entries = entries.max(nodes as u64);

@@ -5,6 +5,17 @@ use exclusion::sim::{Delay, Simulation, Workload};
 
 use crate::catalogue::Visitor;
 
+/// How many nodes show best what an algorithm does: few, but as many as its arrangement needs.
+pub fn nodes_for(algorithm: &str) -> usize {
+    match algorithm {
+        "maekawa" | "maekawa_voting" | "raymond_k" | "banta_k" => 4,
+        "maekawa_triangle" | "maekawa_triangle_columns" | "maekawa_triangle_rows" => 6,
+        "maekawa_plane" => 7,
+        "raymond" | "suzuki_kasami_tree" | "naimi_trehel" | "naimi_trehel_queue" => 5,
+        _ => 3,
+    }
+}
+
 /// A small simulated run. The same for the same seed.
 #[derive(Clone, Copy, Debug)]
 pub struct Sketch {

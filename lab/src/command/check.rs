@@ -79,20 +79,6 @@ enum When {
     AnyTime,
 }
 
-/// A part of it, for the tour.
-pub(crate) fn taste() -> Outcome {
-    say(heading());
-    let mut all_hold = true;
-    for name in ["bakery", "ricart_agrawala", "maekawa", "naimi_trehel"] {
-        let explore = Explore { most_states: 1_000_000 };
-        let explored =
-            with_check(name, &Scope::new(3, 2), explore).map_err(|error| error.to_string())?;
-        all_hold &= explored.verdict == "holds";
-        say(row(&explored));
-    }
-    Ok(all_hold)
-}
-
 impl CheckCommand {
     const EXPLORER: &str = "localhost:3000";
     const MOST_STATES: usize = 1_000_000_000;
@@ -241,14 +227,14 @@ impl ModelVisitor for Serve {
     }
 }
 
-fn heading() -> String {
+pub(super) fn heading() -> String {
     format!(
         "{:32}{:>6}{:>10}  {:10}{:>10}{:>7}{:>9}  verdict",
         "algorithm", "nodes", "requests", "channels", "states", "depth", "seconds"
     )
 }
 
-fn row(explored: &Explored) -> String {
+pub(super) fn row(explored: &Explored) -> String {
     let Explored { algorithm, nodes, requests, channels, states, depth, seconds, verdict, .. } =
         explored;
     format!(

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
-use lab::contention::{Measurable, Plan, contend, measurables};
+use lab::contention::{Measurable, Plan, Row, contend, measurables};
 use lab::table::table;
 use lab::workload::Workload;
 
@@ -37,27 +37,10 @@ pub(crate) struct Locks {
     json: bool,
 }
 
-/// A part of it, for the tour.
-pub(crate) fn taste() -> Outcome {
-    let tour = [(Workload::Uncontended, 1), (Workload::Short, 2), (Workload::Short, 8)];
-    let plans = tour.map(|(workload, threads)| Plan {
-        workload,
-        threads,
-        slice: Duration::from_millis(100),
-        rounds: 3,
-    });
-    measure(&plans, &measurables(), false)
-}
-
 impl Locks {
     pub(crate) fn run(&self) -> Outcome {
         let locks = self.chosen_locks()?;
-        if !(self.seconds > 0.0 && self.seconds <= 3600.0) {
-            return Err("--seconds takes more than 0 and at most 3600".to_owned());
-        }
-        if self.rounds == 0 {
-            return Err("--rounds takes 1 or more".to_owned());
-        }
+        check_settings(self.seconds, self.rounds)?;
         if self.threads.contains(&0) {
             return Err("--threads takes 1 or more".to_owned());
         }
@@ -75,7 +58,9 @@ impl Locks {
                 plans.push(Plan { workload, threads, slice, rounds: self.rounds });
             }
         }
-        measure(&plans, &locks, self.json)
+        let show = if self.json { Show::Json } else { Show::Tables };
+        measure(&plans, &locks, |_| show);
+        Ok(true)
     }
 
     fn chosen_locks(&self) -> Result<Vec<Measurable>, String> {
@@ -95,32 +80,55 @@ impl Locks {
     }
 }
 
-fn measure(plans: &[Plan], locks: &[Measurable], json: bool) -> Outcome {
+/// Whether something can be measured so long and so often.
+pub(super) fn check_settings(seconds: f64, rounds: usize) -> Result<(), String> {
+    if !(seconds > 0.0 && seconds <= 3600.0) {
+        return Err("--seconds takes more than 0 and at most 3600".to_owned());
+    }
+    if rounds == 0 {
+        return Err("--rounds takes 1 or more".to_owned());
+    }
+    Ok(())
+}
+
+/// What to show of what was measured.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Show {
+    Tables,
+    Json,
+    Nothing,
+}
+
+/// Measures plan after plan, with progress.
+pub(super) fn measure(
+    plans: &[Plan],
+    locks: &[Measurable],
+    show: impl Fn(&Plan) -> Show,
+) -> Vec<Row> {
     let steps: usize = plans.iter().map(|plan| plan.rounds * locks.len()).sum();
     // Draws nothing where stderr is not a terminal.
     let bar = ProgressBar::new(steps as u64).with_style(
         ProgressStyle::with_template("{bar:30} {pos}/{len} {msg} (about {eta} left)")
             .expect("a sound template"),
     );
+    let mut all = Vec::new();
     for plan in plans {
         let rows = contend(plan, locks, |lock| {
             bar.set_message(format!("{}, {} threads: {lock}", plan.workload.name(), plan.threads));
             bar.inc(1);
         });
-        bar.suspend(|| {
-            if json {
-                rows.iter().for_each(say_json);
-            } else if rows.is_empty() {
-                say(format_args!(
-                    "{}, {} threads: none of the chosen locks is for so many\n",
-                    plan.workload.name(),
-                    plan.threads
-                ));
-            } else {
-                say(table(&rows));
-            }
+        bar.suspend(|| match show(plan) {
+            Show::Json => rows.iter().for_each(say_json),
+            Show::Tables if rows.is_empty() => say(format_args!(
+                "{}, {} threads: none of the chosen locks is for so many\n",
+                plan.workload.name(),
+                plan.threads
+            )),
+            Show::Tables => say(table(&rows)),
+            Show::Nothing => {}
         });
+        all.extend(rows);
     }
     bar.finish_and_clear();
-    Ok(true)
+    all
 }

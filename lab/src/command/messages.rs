@@ -2,6 +2,7 @@
 
 use clap::Args;
 use lab::catalogue::{NAMES, NoCluster, with_cluster};
+use lab::criteria::{self, Compare};
 use lab::messages::{AtWaiting, Load, Measure, table, waiting_table};
 
 use super::{Outcome, say, say_json};
@@ -13,6 +14,7 @@ Examples:
   lab messages --algorithms lamport,ricart_agrawala --nodes 4,16,64
   lab messages --algorithms maekawa --loads alone,saturated --json
   lab messages --algorithms raymond,naimi_trehel --nodes 1000000
+  lab messages --criteria
   lab messages --algorithms banta_efficient,banta_k --nodes 50 --waiting 1,5,10,25,49")]
 pub(crate) struct Messages {
     /// Algorithms to run, separated by commas [default: all]
@@ -27,6 +29,9 @@ pub(crate) struct Messages {
     /// Banta's chapters 5 and 6 with so many requests waiting, separated by commas, beside the thesis's formula
     #[arg(long, value_delimiter = ',')]
     waiting: Vec<usize>,
+    /// Compare by bandwidth, client delay, synchronization delay and load [default: 16 nodes, or 15 or 13]
+    #[arg(long, conflicts_with_all = ["waiting", "loads"])]
+    criteria: bool,
     /// Where chance starts from
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -35,22 +40,52 @@ pub(crate) struct Messages {
     json: bool,
 }
 
-/// A part of it, for the tour.
-pub(crate) fn taste() -> Outcome {
-    let loads = vec![Load::Alone, Load::Saturated];
-    let (algorithms, nodes, waiting) = (Vec::new(), vec![7], Vec::new());
-    Messages { algorithms, nodes, loads, waiting, seed: 1, json: false }.run()
-}
-
 impl Messages {
-    const NODES: [usize; 10] = [2, 3, 4, 6, 7, 9, 10, 13, 15, 16];
+    /// The sizes that are measured unless told otherwise.
+    pub(super) const NODES: [usize; 10] = [2, 3, 4, 6, 7, 9, 10, 13, 15, 16];
 
     /// The algorithms that go in cycles.
     const CYCLES: [&str; 3] = ["banta_efficient", "banta_efficient_hardened", "banta_k"];
 
     /// Counts messages, prints what comes, and says whether all was as the formulas say.
     pub(crate) fn run(&self) -> Outcome {
-        if self.waiting.is_empty() { self.run_loads() } else { self.run_waiting() }
+        if self.criteria {
+            self.run_criteria()
+        } else if self.waiting.is_empty() {
+            self.run_loads()
+        } else {
+            self.run_waiting()
+        }
+    }
+
+    fn run_criteria(&self) -> Outcome {
+        let mut rows = Vec::new();
+        for algorithm in self.chosen() {
+            if self.nodes.is_empty() {
+                rows.extend(compare(algorithm, self.seed).map_err(|error| error.to_string())?);
+            }
+            for &nodes in &self.nodes {
+                match with_cluster(algorithm, nodes, Compare { seed: self.seed }) {
+                    Ok(row) => rows.push(row),
+                    Err(NoCluster::Unfit(..)) if self.algorithms.is_empty() && nodes >= 2 => {}
+                    Err(error) => return Err(error.to_string()),
+                }
+            }
+        }
+        if self.json {
+            rows.iter().for_each(say_json);
+        } else {
+            say(criteria::table(&rows));
+        }
+        Ok(true)
+    }
+
+    fn chosen(&self) -> Vec<&str> {
+        if self.algorithms.is_empty() {
+            NAMES.to_vec()
+        } else {
+            self.algorithms.iter().map(String::as_str).collect()
+        }
     }
 
     fn run_waiting(&self) -> Outcome {
@@ -82,17 +117,12 @@ impl Messages {
     }
 
     fn run_loads(&self) -> Outcome {
-        let algorithms: Vec<&str> = if self.algorithms.is_empty() {
-            NAMES.to_vec()
-        } else {
-            self.algorithms.iter().map(String::as_str).collect()
-        };
         let nodes = if self.nodes.is_empty() { &Self::NODES[..] } else { &self.nodes };
         // A size that was not asked for, for this algorithm by name, is left out where it cannot be.
         let may_skip = self.nodes.is_empty() || self.algorithms.is_empty();
 
         let mut all_ok = true;
-        for algorithm in algorithms {
+        for algorithm in self.chosen() {
             let mut rows = Vec::new();
             for &nodes in nodes {
                 for load in self.loads_for(algorithm) {
@@ -115,8 +145,17 @@ impl Messages {
 
     fn loads_for(&self, algorithm: &str) -> impl Iterator<Item = Load> {
         let loads = if self.loads.is_empty() { Load::ALL.to_vec() } else { self.loads.clone() };
-        // Under contention it deadlocks, which is its point.
-        let deadlocks = algorithm == "maekawa_voting";
-        loads.into_iter().filter(move |&load| load == Load::Alone || !deadlocks)
+        loads.into_iter().filter(|&load| load.suits(algorithm))
     }
+}
+
+/// An algorithm by all criteria, at the largest usual size that it can be for.
+pub(super) fn compare(algorithm: &str, seed: u64) -> Result<Option<criteria::Row>, NoCluster> {
+    for &nodes in Messages::NODES.iter().rev() {
+        match with_cluster(algorithm, nodes, Compare { seed }) {
+            Err(NoCluster::Unfit(..)) => {}
+            outcome => return outcome.map(Some),
+        }
+    }
+    Ok(None)
 }

@@ -4,6 +4,7 @@ pub(crate) mod check;
 pub(crate) mod diagram;
 pub(crate) mod locks;
 pub(crate) mod messages;
+pub(crate) mod report;
 
 use std::fmt::Display;
 use std::io::{self, ErrorKind, Write};
@@ -29,9 +30,11 @@ pub(crate) fn say_json(row: &impl Serialize) {
 
 /// Writes a file, and says so. If that cannot be done, the option that names another path may help.
 pub(crate) fn write(path: &Path, text: &str, option: &str) -> Result<(), String> {
-    std::fs::write(path, text).map_err(|error| {
-        format!("{} cannot be written ({error}): name another with {option}", path.display())
-    })?;
+    std::fs::write(path, text).map_err(|error| cannot_write(path, &error, option))?;
     say(format_args!("wrote {}", path.display()));
     Ok(())
+}
+
+fn cannot_write(path: &Path, error: &io::Error, option: &str) -> String {
+    format!("{} cannot be written ({error}): name another with {option}", path.display())
 }

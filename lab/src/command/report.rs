@@ -1,0 +1,222 @@
+//! `lab report`, and the tour.
+
+use std::fs::File;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use lab::broken::{BROKEN, Broken, with_broken};
+use lab::catalogue::{NAMES, with_cluster};
+use lab::contention::{Plan, measurables};
+use lab::explorable::{soon, with_check};
+use lab::exploration::Explored;
+use lab::messages::{self, AtWaiting, Load, Measure};
+use lab::report::{Commands, Findings, page};
+use lab::sketch::{Sketch, nodes_for};
+use lab::workload::Workload;
+
+use super::check::{self, Explore};
+use super::locks::{self, Show};
+use super::messages::{Messages, compare};
+use super::{Outcome, cannot_write, say, write};
+
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  lab report
+  lab report --output exclusion.html
+  lab report --rounds 9 --seconds 0.25")]
+pub(crate) struct ReportCommand {
+    /// Where to write the page
+    #[arg(long, default_value = ReportCommand::PAGE)]
+    output: PathBuf,
+    /// How long to measure each lock in each round
+    #[arg(long, default_value_t = 0.1)]
+    seconds: f64,
+    /// How often to measure the locks in turn; the figures are medians over the rounds
+    #[arg(long, default_value_t = 5)]
+    rounds: usize,
+}
+
+/// Everything in about a minute and a half, told as it comes.
+pub(crate) fn tour() -> Outcome {
+    let report =
+        ReportCommand { output: PathBuf::from(ReportCommand::PAGE), seconds: 0.1, rounds: 5 };
+    say(
+        "exclusion: mutual exclusion from reads and writes, and from messages. A tour of one or two minutes.\n",
+    );
+    report.make(true)
+}
+
+impl ReportCommand {
+    const PAGE: &str = "target/report.html";
+    const THREADS: [usize; 5] = [1, 2, 4, 8, 16];
+    const WAITING: [usize; 9] = [1, 2, 5, 10, 15, 20, 30, 40, 49];
+    const WAITING_NODES: usize = 50;
+    const SEED: u64 = 1;
+
+    pub(crate) fn run(&self) -> Outcome {
+        self.make(false)
+    }
+
+    /// Finds out everything, and writes the page. Tells it too, if it is to.
+    fn make(&self, aloud: bool) -> Outcome {
+        locks::check_settings(self.seconds, self.rounds)?;
+        // Better now than after all the work.
+        self.open()?;
+        let tell = |text: &str| {
+            if aloud {
+                say(text);
+            }
+        };
+        let mut findings = Findings::default();
+        tell("Locks beside their peers, all in the same run (`lab locks` measures more):\n");
+        findings.locks = locks::measure(&self.plans(), &measurables(), |plan| {
+            let shown = [(Workload::Uncontended, 1), (Workload::Short, 2), (Workload::Short, 8)];
+            let shown = aloud && shown.contains(&(plan.workload, plan.threads));
+            if shown { Show::Tables } else { Show::Nothing }
+        });
+
+        tell(
+            "Messages an entry beside their formulas, one node after the other (`lab messages` has other loads):\n",
+        );
+        count_messages(&mut findings)?;
+        let largest = |row: &&messages::Row| {
+            row.load == Load::Alone && row.nodes == largest_of(row, &findings)
+        };
+        let shown: Vec<_> = findings.messages.iter().filter(largest).cloned().collect();
+        tell(&messages::table(&shown));
+        let within = findings.messages.iter().filter(|row| row.ok).count();
+        let counted = findings.messages.len();
+        let waiting_ok = findings.waiting.iter().all(|row| row.ok);
+        tell(&format!(
+            "Of {counted} figures for all sizes and loads, {within} are within their formulas.\n"
+        ));
+
+        tell("Everything that can happen, explored (`lab check --all` goes further):\n");
+        let explored = explore(aloud);
+        let holding = explored.iter().filter(|explored| explored.verdict == "holds").count();
+        tell(&format!("Of {} explorations, {holding} hold.\n", explored.len()));
+        let all_hold = holding == explored.len();
+        findings.explored = explored;
+
+        findings.broken = refute();
+        let refuted = findings.broken.iter().filter(|(broken, it)| broken.is_refuted(it)).count();
+        let all_refuted = refuted == BROKEN.len();
+        tell(&format!(
+            "Of {} variants that are wrong on purpose, {refuted} are refuted. One of them:\n",
+            BROKEN.len()
+        ));
+        for (broken, explored) in findings.broken.iter().filter(|(it, _)| it.name == Self::SHOWN) {
+            let how = broken.counterexample(explored).map(ToString::to_string).unwrap_or_default();
+            tell(&format!("{}: {}. In the fewest steps:\n{how}", broken.name, broken.why));
+        }
+
+        for &name in NAMES {
+            let sketch = Sketch { entries: 4, seed: Self::SEED };
+            let trace =
+                with_cluster(name, nodes_for(name), sketch).map_err(|it| it.to_string())??;
+            findings.sketches.push((name, trace));
+        }
+        write(&self.output, &page(&findings, &self.commands()), "--output")?;
+        tell(
+            "Open it in a browser: it has all of this as pictures, and every algorithm with a diagram.",
+        );
+        Ok(within == counted && waiting_ok && all_hold && all_refuted)
+    }
+
+    const SHOWN: &str = "maekawa_1985";
+
+    /// Sees that the page can be written.
+    fn open(&self) -> Result<(), String> {
+        let folder = self.output.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let made = folder.map_or(Ok(()), std::fs::create_dir_all);
+        let opened =
+            made.and_then(|()| File::options().append(true).create(true).open(&self.output));
+        opened.map(drop).map_err(|error| cannot_write(&self.output, &error, "--output"))
+    }
+
+    fn plans(&self) -> Vec<Plan> {
+        let slice = Duration::from_secs_f64(self.seconds);
+        let plan = |workload, threads| Plan { workload, threads, slice, rounds: self.rounds };
+        let contended = [Workload::Short, Workload::Long]
+            .into_iter()
+            .flat_map(|workload| Self::THREADS.map(|threads| (workload, threads)));
+        let all = std::iter::once((Workload::Uncontended, 1)).chain(contended);
+        all.map(|(workload, threads)| plan(workload, threads)).collect()
+    }
+
+    /// What to type to measure the same by itself.
+    fn commands(&self) -> Commands {
+        let list =
+            |numbers: &[usize]| numbers.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
+        let Self { seconds, rounds, .. } = self;
+        let measured = format!("--rounds {rounds} --seconds {seconds}");
+        Commands {
+            uncontended: format!("locks --workloads uncontended {measured}"),
+            contended: format!(
+                "locks --workloads short,long --threads {} {measured}",
+                list(&Self::THREADS)
+            ),
+            messages: "messages --loads alone,light,saturated".to_owned(),
+            waiting: format!(
+                "messages --nodes {} --waiting {}",
+                Self::WAITING_NODES,
+                list(&Self::WAITING)
+            ),
+            criteria: "messages --criteria --json".to_owned(),
+        }
+    }
+}
+
+/// The largest size that was measured of the same algorithm.
+fn largest_of(row: &messages::Row, findings: &Findings) -> usize {
+    let same = findings.messages.iter().filter(|other| other.algorithm == row.algorithm);
+    same.map(|other| other.nodes).max().unwrap_or(row.nodes)
+}
+
+fn count_messages(findings: &mut Findings) -> Result<(), String> {
+    let seed = ReportCommand::SEED;
+    for &name in NAMES {
+        for nodes in Messages::NODES {
+            for load in [Load::Alone, Load::Light, Load::Saturated] {
+                // A size that the algorithm cannot be for is left out.
+                if load.suits(name)
+                    && let Ok(row) = with_cluster(name, nodes, Measure { load, seed })
+                {
+                    findings.messages.push(row);
+                }
+            }
+        }
+        findings.criteria.extend(compare(name, seed).map_err(|error| error.to_string())?);
+    }
+    for name in ["banta_efficient", "banta_k"] {
+        for waiting in ReportCommand::WAITING {
+            let row = with_cluster(name, ReportCommand::WAITING_NODES, AtWaiting(waiting));
+            findings.waiting.push(row.map_err(|error| error.to_string())??);
+        }
+    }
+    Ok(())
+}
+
+fn explore(aloud: bool) -> Vec<Explored> {
+    let shown = ["bakery", "tournament", "lamport", "ricart_agrawala", "maekawa", "naimi_trehel"];
+    if aloud {
+        say(check::heading());
+    }
+    let explored = soon().into_iter().map(|(name, scope)| {
+        let explored = with_check(name, &scope, Explore::default()).expect("it can be explored");
+        if aloud && (shown.contains(&name) || explored.verdict != "holds") {
+            say(check::row(&explored));
+        }
+        explored
+    });
+    explored.collect()
+}
+
+fn refute() -> Vec<(Broken, Explored)> {
+    let refute = |&broken: &Broken| {
+        (broken, with_broken(broken.name, Explore::default()).expect("it is listed"))
+    };
+    BROKEN.iter().map(refute).collect()
+}

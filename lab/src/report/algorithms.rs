@@ -1,0 +1,94 @@
+//! All algorithms: compared, and one by one with a diagram each.
+
+use super::Findings;
+use super::html::{Figure, Section, paragraph, table};
+use super::stories::{STORIES, Story};
+use crate::criteria::figure;
+use crate::diagram::{Diagram, Unit, escape};
+
+/// What the lecture that compares seven of them calls these.
+const LECTURE: [(&str, &str, &str); 7] = [
+    ("token_ring", "token ring", "1 … ∞"),
+    ("lamport", "simple broadcast", "3(n-1)"),
+    ("ricart_agrawala", "improved broadcast", "2(n-1)"),
+    ("suzuki_kasami_ring", "improved token ring", "0 … 2n-1"),
+    ("maekawa", "mesh arrangement", "O(√n)"),
+    ("raymond", "lift algorithm", "O(log n)"),
+    ("central_coordinator", "central manager", "3"),
+];
+
+pub(super) fn section(findings: &Findings) -> Section {
+    let stories: String = STORIES.iter().map(|story| story_of(story, findings)).collect();
+    Section {
+        id: "algorithms",
+        title: "The algorithms, one by one",
+        lead: paragraph(
+            "First all of them side by side, by the three criteria of bandwidth, client delay and synchronization delay; \
+             then each with what happened in a small run.",
+        ),
+        body: comparison(findings) + &stories,
+    }
+}
+
+fn comparison(findings: &Findings) -> String {
+    // Those of the lecture first, in its order.
+    let place =
+        |name: &str| LECTURE.iter().position(|(it, ..)| *it == name).unwrap_or(LECTURE.len());
+    let mut rows: Vec<_> = findings.criteria.iter().collect();
+    rows.sort_by_key(|row| place(row.algorithm));
+    let rows = rows.into_iter().map(|row| {
+        let lecture = LECTURE.iter().find(|(it, ..)| *it == row.algorithm);
+        vec![
+            row.algorithm.to_owned(),
+            lecture.map_or_else(String::new, |(_, name, says)| format!("{name}: {says}")),
+            row.formula.to_owned(),
+            row.nodes.to_string(),
+            figure(row.alone),
+            figure(row.light),
+            figure(row.saturated),
+            figure(row.client_delay),
+            figure(row.sync_delay),
+        ]
+    });
+    let headings = [
+        "algorithm",
+        "in the lecture",
+        "formula here",
+        "#nodes",
+        "#in turn",
+        "#at random",
+        "#all want in",
+        "#client delay",
+        "#sync delay",
+    ];
+    let around = Figure {
+        id: "comparison",
+        title: "Messages an entry, and delays, as measured",
+        caption: "Messages an entry: one node after the other, now and then at random, and all always. Client delay: from wanting in \
+                  to being inside, with nobody else about. Synchronization delay: from one's leaving to the next one's \
+                  entering, both in units of T. Means. The lecture counts messages to oneself, and a request that goes all the way round.",
+        command: "messages --criteria",
+    };
+    around.around(&table(&headings, rows))
+}
+
+fn story_of(story: &Story, findings: &Findings) -> String {
+    let Some((name, trace)) = findings.sketches.iter().find(|(it, _)| *it == story.algorithm)
+    else {
+        return String::new();
+    };
+    let nodes = super::super::sketch::nodes_for(name);
+    let title = format!("{}, {nodes} nodes", story.title);
+    let picture = Diagram { title: &title, unit: Unit::MessageDelay, widest: 900 }.embedded(trace);
+    let Story { how, cost, guarantee, .. } = *story;
+    let words = format!(
+        "<div class=\"story\"><dl><dt>How it works</dt><dd>{}</dd><dt>What it costs</dt><dd>{}</dd><dt>What it guarantees</dt><dd>{}</dd></dl></div>",
+        escape(how),
+        escape(cost),
+        escape(guarantee)
+    );
+    let (id, heading) = (format!("story-{name}"), format!("{} ({})", story.title, story.source));
+    let command = format!("diagram {name} --nodes {nodes}");
+    let figure = Figure { id: &id, title: &heading, caption: "A small run:", command: &command };
+    figure.around(&format!("{words}<div class=\"scroll\">{picture}</div>"))
+}

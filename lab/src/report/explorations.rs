@@ -1,0 +1,91 @@
+//! What was explored, and what was refuted.
+
+use super::Findings;
+use super::html::{Figure, Section, paragraph, table};
+use crate::diagram::{Diagram, Unit};
+use crate::exploration::{Explored, Shown};
+
+pub(super) fn section(findings: &Findings) -> Section {
+    let body = holds(&findings.explored) + &refuted(findings) + &counterexample(findings);
+    Section {
+        id: "explored",
+        title: "Everything that can happen",
+        lead: paragraph(
+            "Each algorithm in every order of events that its channels allow, to the last state: nobody is inside who must \
+             not be, nobody waits in silence, no more messages are sent than the formula allows. The memory orderings of \
+             the locks are checked with loom on the shipped sources, each shown to be needed by weakening it: \
+             ./test.sh prints how much was explored.",
+        ),
+        body,
+    }
+}
+
+fn holds(explored: &[Explored]) -> String {
+    let rows = explored.iter().map(|explored| {
+        vec![
+            explored.algorithm.clone(),
+            explored.nodes.to_string(),
+            explored.requests.clone(),
+            explored.channels.to_owned(),
+            explored.states.to_string(),
+            explored.depth.to_string(),
+            explored.claims().join(", "),
+            explored.verdict.to_owned(),
+        ]
+    });
+    let figure = Figure {
+        id: "verification",
+        title: "What holds",
+        caption: "A part of what is explored in all, which goes to four nodes and eleven million states.",
+        command: "check --all",
+    };
+    let headings = [
+        "algorithm",
+        "#nodes",
+        "#requests",
+        "channels",
+        "#states",
+        "#depth",
+        "properties",
+        "verdict",
+    ];
+    figure.around(&table(&headings, rows))
+}
+
+fn refuted(findings: &Findings) -> String {
+    let rows = findings.broken.iter().map(|(broken, explored)| {
+        vec![
+            broken.name.to_owned(),
+            broken.why.to_owned(),
+            broken.violates.to_owned(),
+            broken.counterexample(explored).map_or_else(String::new, |it| it.steps().to_string()),
+            explored.verdict.to_owned(),
+        ]
+    });
+    let figure = Figure {
+        id: "refuted",
+        title: "What is wrong on purpose, and is found out",
+        caption: "Each with one rule wrong, refuted in the fewest steps that there are. With that rule right, each of them holds.",
+        command: "check --broken",
+    };
+    figure.around(&table(&["variant", "what is wrong", "does not hold", "#steps", "verdict"], rows))
+}
+
+/// The variant whose counterexample is drawn.
+pub(super) const DRAWN: &str = "maekawa_1985";
+
+fn counterexample(findings: &Findings) -> String {
+    let Some((broken, explored)) = findings.broken.iter().find(|(it, _)| it.name == DRAWN) else {
+        return String::new();
+    };
+    let Some(Shown::Trace(trace)) = broken.counterexample(explored) else { return String::new() };
+    let title = format!("{}: {}", broken.name, broken.why);
+    let picture = Diagram { title: &title, unit: Unit::Step, widest: 900 }.embedded(trace);
+    let figure = Figure {
+        id: "counterexample",
+        title: "One counterexample: Maekawa's rule of 1985 has a dead end",
+        caption: "At the end everybody waits and nothing is on its way. Each step is one event.",
+        command: "diagram maekawa_1985 --from counterexample",
+    };
+    figure.around(&format!("<div class=\"scroll\">{picture}</div>"))
+}

@@ -1,0 +1,189 @@
+//! Messages beside their formulas, delays, and who does the work.
+
+use super::html::{Figure, Section, chart, legend, multiples, paragraph};
+use super::stories::STORIES;
+use super::{Commands, Findings};
+use crate::chart::{Axis, Chart, Mark, Series};
+use crate::criteria;
+use crate::messages::{Load, Row, WaitingRow};
+
+pub(super) fn section(findings: &Findings, commands: &Commands) -> Section {
+    let body = over_nodes(&findings.messages, &commands.messages)
+        + &over_waiting(&findings.waiting, &commands.waiting)
+        + &delays(&findings.criteria, &commands.criteria)
+        + &loads(&findings.criteria, &commands.criteria);
+    Section {
+        id: "messages",
+        title: "Messages beside their formulas",
+        lead: paragraph(
+            "What an entry costs, as simulated; what a node sends to itself is no message. T is the time that a \
+             message takes.",
+        ),
+        body,
+    }
+}
+
+const ALONE: usize = 0;
+const LIGHT: usize = 2;
+const SATURATED: usize = 1;
+const FORMULA: usize = 7;
+const BOUND: usize = 6;
+
+fn over_nodes(rows: &[Row], command: &str) -> String {
+    let charts = STORIES.iter().filter_map(|story| {
+        let rows: Vec<&Row> = rows.iter().filter(|row| row.algorithm == story.algorithm).collect();
+        let formula = rows.first()?.formula.to_owned();
+        Some((story.title, formula, over_nodes_of(&rows)))
+    });
+    let legend = legend(&[
+        ("one after the other", ALONE, false),
+        ("now and then, at random", LIGHT, false),
+        ("all always want in", SATURATED, false),
+        ("the formula, one after the other: least and most", FORMULA, true),
+        ("the formula, at most under any load", BOUND, true),
+    ]);
+    let figure = Figure {
+        id: "messages-over-nodes",
+        title: "Messages an entry, over the number of nodes",
+        caption: "Means of simulated runs in which messages overtake each other. Where a formula has no bound, none is drawn.",
+        command,
+    };
+    figure.around(&(legend + &multiples(charts)))
+}
+
+fn over_nodes_of(rows: &[&Row]) -> Chart {
+    let of = |load: Load| rows.iter().filter(move |row| row.load == load);
+    let measured = |load, colour, mark| Series {
+        colour,
+        mark,
+        points: of(load)
+            .filter(|row| row.error.is_none())
+            .map(|row| (row.nodes as f64, row.mean))
+            .collect(),
+    };
+    let formula = |load, colour, value: fn(&Row) -> f64| Series {
+        colour,
+        mark: Mark::Dashed,
+        points: of(load).map(|row| (row.nodes as f64, value(row))).collect(),
+    };
+    let series = vec![
+        formula(Load::Saturated, BOUND, |row| row.most),
+        formula(Load::Alone, FORMULA, |row| row.least),
+        formula(Load::Alone, FORMULA, |row| row.most),
+        measured(Load::Alone, ALONE, Mark::Dots),
+        measured(Load::Light, LIGHT, Mark::Line),
+        measured(Load::Saturated, SATURATED, Mark::Line),
+    ];
+    let values = series.iter().flat_map(|series| series.points.iter().map(|point| point.1));
+    let values: Vec<f64> = values.collect();
+    Chart {
+        x: Axis::linear("nodes", rows.iter().map(|row| row.nodes as f64)),
+        y: Axis::linear("messages", values),
+        series,
+    }
+}
+
+fn over_waiting(rows: &[WaitingRow], command: &str) -> String {
+    let figure = Figure {
+        id: "messages-over-load",
+        title: "Banta's cycles: the more wait, the less each pays",
+        caption: "The thesis counts a message that the good site would send to itself; without it, the formula is what is \
+                  measured, to the message.",
+        command,
+    };
+    let charts =
+        [("banta_efficient", "Chapter 5"), ("banta_k", "Chapter 6")].map(|(name, title)| {
+            let rows: Vec<_> = rows.iter().filter(|row| row.algorithm == name).collect();
+            let series = |colour, mark, value: fn(&WaitingRow) -> f64| Series {
+                colour,
+                mark,
+                points: rows.iter().map(|row| (row.waiting as f64, value(row))).collect(),
+            };
+            let curves = Chart {
+                x: Axis::linear("requests that wait", rows.iter().map(|row| row.waiting as f64)),
+                y: Axis::linear("messages", rows.iter().map(|row| row.thesis)),
+                series: vec![
+                    series(SATURATED, Mark::Dashed, |row| row.thesis),
+                    series(FORMULA, Mark::Dashed, |row| row.formula),
+                    series(ALONE, Mark::Dots, |row| row.mean),
+                ],
+            };
+            let nodes = rows.first().map_or(0, |row| row.nodes);
+            (title, format!("{nodes} nodes"), curves)
+        });
+    let legend = legend(&[
+        ("measured", ALONE, false),
+        ("the formula", FORMULA, true),
+        ("the thesis's formula", SATURATED, true),
+    ]);
+    figure.around(&(legend + &multiples(charts)))
+}
+
+fn delays(rows: &[criteria::Row], command: &str) -> String {
+    let delays: Vec<_> =
+        rows.iter().filter_map(|row| row.sync_delay.map(|delay| (row.algorithm, delay))).collect();
+    if delays.is_empty() {
+        return String::new();
+    }
+    let place = |index: usize| (delays.len() - index) as f64;
+    let marks = delays.iter().enumerate().rev();
+    let bars = Chart {
+        x: Axis::linear("T", delays.iter().map(|(_, delay)| *delay)),
+        y: Axis::named(
+            "",
+            marks.map(|(index, (name, _))| (place(index), (*name).to_owned())).collect(),
+        ),
+        series: vec![Series {
+            colour: ALONE,
+            mark: Mark::Rows,
+            points: delays
+                .iter()
+                .enumerate()
+                .map(|(index, (_, delay))| (*delay, place(index)))
+                .collect(),
+        }],
+    };
+    let figure = Figure {
+        id: "synchronization-delay",
+        title: "Synchronization delay",
+        caption: "From one's leaving to the next one's entering when all always want in, on average. Where k are inside at a \
+                  time, the next need not wait for the one that leaves.",
+        command,
+    };
+    figure.around(&chart(&bars, 28 * delays.len() as u32 + 72))
+}
+
+fn loads(rows: &[criteria::Row], command: &str) -> String {
+    let shown = [
+        ("central_coordinator", "Central coordinator"),
+        ("maekawa", "Grid"),
+        ("maekawa_triangle_columns", "Triangle, by columns"),
+        ("maekawa_triangle_rows", "Triangle, by rows"),
+        ("maekawa_triangle", "Triangle, both schemes in turn"),
+        ("maekawa_plane", "Projective plane"),
+    ];
+    let rows = |name: &str| rows.iter().find(|row| row.algorithm == name);
+    let most = shown.iter().filter_map(|(name, _)| rows(name)).flat_map(|row| row.load.clone());
+    let most: Vec<f64> = most.collect();
+    let charts = shown.iter().filter_map(|&(name, title)| {
+        let row = rows(name)?;
+        let names = (0..row.load.len()).map(|node| (node as f64, format!("n{node}")));
+        let bars = Chart {
+            x: Axis::named("node", names.collect()),
+            y: Axis::linear("messages", most.iter().copied()),
+            series: vec![Series {
+                colour: ALONE,
+                mark: Mark::Bars,
+                points: row.load.iter().enumerate().map(|(node, &it)| (node as f64, it)).collect(),
+            }],
+        };
+        Some((title, format!("{} nodes", row.nodes), bars))
+    });
+    let figure = Figure {
+        id: "load",
+        title: "Who does the work",
+        caption: "Messages that each node sends or receives for an entry of anybody, when all always want in.",
+        command,
+    };
+    figure.around(&multiples(charts))
+}

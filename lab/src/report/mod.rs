@@ -1,0 +1,66 @@
+//! One page that shows what the lab found: locks, messages, explorations, and every algorithm with a diagram.
+//!
+//! The page is made from [`Findings`], which whoever calls has measured. It needs no network and no scripts.
+
+mod algorithms;
+mod explorations;
+pub mod html;
+mod locks;
+mod messages;
+pub mod stories;
+
+use exclusion::protocol::Trace;
+
+use crate::broken::Broken;
+use crate::exploration::Explored;
+use crate::{contention, criteria, messages as counted};
+
+/// What the page is made from.
+#[derive(Debug, Default)]
+pub struct Findings {
+    /// Locks under contention.
+    pub locks: Vec<contention::Row>,
+    /// Messages an entry, for all sizes and loads.
+    pub messages: Vec<counted::Row>,
+    /// Messages an entry of Banta's algorithms, by how many wait.
+    pub waiting: Vec<counted::WaitingRow>,
+    /// The algorithms by all criteria, at the largest size of each.
+    pub criteria: Vec<criteria::Row>,
+    /// What was explored and holds.
+    pub explored: Vec<Explored>,
+    /// What is wrong on purpose and was refuted.
+    pub broken: Vec<(Broken, Explored)>,
+    /// A small run of each algorithm.
+    pub sketches: Vec<(&'static str, Trace)>,
+}
+
+/// Which commands have measured what, as they are typed after `cargo run --release --`.
+#[derive(Clone, Debug)]
+pub struct Commands {
+    /// The uncontended locks.
+    pub uncontended: String,
+    /// The locks under contention.
+    pub contended: String,
+    /// Messages an entry.
+    pub messages: String,
+    /// Banta's algorithms, by how many wait.
+    pub waiting: String,
+    /// The criteria.
+    pub criteria: String,
+}
+
+/// The page.
+pub fn page(findings: &Findings, commands: &Commands) -> String {
+    let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
+    let lead = format!(
+        "<p>Mutual exclusion built from reads and writes, and from messages: what the lab measured, counted and explored \
+         in one run on a machine with {cores} cores. Below each figure stands the command that makes it.</p>"
+    );
+    let sections = [
+        locks::section(findings, commands),
+        messages::section(findings, commands),
+        explorations::section(findings),
+        algorithms::section(findings),
+    ];
+    html::page("exclusion: what the lab found", &lead, &sections)
+}

@@ -1,0 +1,409 @@
+//! What each algorithm is, in a few sentences.
+
+/// An algorithm in a few sentences.
+///
+/// `n` nodes, granting sets of `K`, `T` one message delay and `Tmax` the longest, `m` nodes that
+/// wait, a tree of diameter `D`, `k` entries at a time. No message is lost and no node dies.
+#[derive(Clone, Copy, Debug)]
+pub struct Story {
+    /// Its name in the catalogue.
+    pub algorithm: &'static str,
+    /// Its name for people: "Ricart and Agrawala".
+    pub title: &'static str,
+    /// Where it is from: "1981".
+    pub source: &'static str,
+    /// How it works.
+    pub how: &'static str,
+    /// What an entry costs.
+    pub cost: &'static str,
+    /// What it guarantees, and what it needs for that.
+    pub guarantee: &'static str,
+}
+
+/// Every algorithm of the catalogue, in its order.
+pub const STORIES: &[Story] = &[
+    Story {
+        algorithm: "central_coordinator",
+        title: "Central coordinator",
+        source: "folklore",
+        how: "A node that wants in asks the coordinator, which queues requests as they arrive, \
+            grants entry to one node at a time, and grants the next when that node says that it \
+            has left.",
+        cost: "An entry takes 3 messages, or none if it is the coordinator's own, and the next \
+            node enters 2T after one leaves.",
+        guarantee: "One node at a time is inside and nobody starves, for requests are served in \
+            the order in which they reach the coordinator; channels may deliver in any order.",
+    },
+    Story {
+        algorithm: "lamport",
+        title: "Lamport",
+        source: "1978",
+        how: "A node sends its request, with its logical time, to all others, which confirm it at \
+            once; everybody keeps all requests in order, and a node enters when its own is first \
+            and it has heard something later from everybody.",
+        cost: "An entry always takes 3(n-1) messages, and the next node enters T after one leaves.",
+        guarantee: "One node at a time is inside and requests are served in the order of (time, \
+            node), so nobody starves, provided that every channel delivers first in, first out.",
+    },
+    Story {
+        algorithm: "ricart_agrawala",
+        title: "Ricart and Agrawala",
+        source: "1981",
+        how: "A node sends its request, with its logical time, to all others and enters when all \
+            have confirmed it; a node that is inside, or has an older request of its own, holds \
+            its confirmation back until it leaves.",
+        cost: "An entry always takes 2(n-1) messages, and the next node enters T after one leaves.",
+        guarantee: "One node at a time is inside and requests are served in the order of (time, \
+            node), so nobody starves; channels may deliver in any order.",
+    },
+    Story {
+        algorithm: "carvalho_roucairol",
+        title: "Carvalho and Roucairol",
+        source: "1983",
+        how: "Between any two nodes there is one permission, which a confirmation hands over; a \
+            node asks only those whose permission it lacks, and gives one away when asked, though \
+            not while it is inside or has the older request.",
+        cost: "An entry takes 0 to 2(n-1) messages, none for a node that enters again undisturbed, \
+            and the next node enters T after one leaves.",
+        guarantee: "One node at a time is inside and nobody starves, but a node that still has its \
+            permissions may enter before an older request; channels may deliver in any order.",
+    },
+    Story {
+        algorithm: "singhal_dynamic",
+        title: "Singhal, dynamic",
+        source: "1989",
+        how: "A node asks only those that may have entered since it did: at first all nodes before \
+            it, later those that it has confirmed since; of any two nodes at least one always has \
+            to ask the other.",
+        cost: "An entry takes 0 to 2(n-1) messages, n-1 on average when nodes come at random, \
+            nearly 2(n-1) when all want in; the next node enters T after one leaves.",
+        guarantee: "One node at a time is inside and nobody starves, but a node that need not ask \
+            may enter before an older request; channels may deliver in any order.",
+    },
+    Story {
+        algorithm: "maekawa",
+        title: "Maekawa, grid",
+        source: "1985, remedied",
+        how: "A node asks its row and column of a grid, and any two such sets meet; an arbiter \
+            confirms one request at a time and, when an older one comes, asks back the \
+            confirmation, which a node that is not yet inside returns.",
+        cost: "An entry takes 3(K-1) messages alone and at most 6(K-1) on average, where K is \
+            about 2√n - 1, and the next node enters 2T after one leaves.",
+        guarantee: "One node at a time is inside, nothing deadlocks and nobody starves, for the \
+            oldest request gets every arbiter; service is nearly by (time, node), and channels may \
+            deliver in any order.",
+    },
+    Story {
+        algorithm: "maekawa_triangle",
+        title: "Maekawa, triangle",
+        source: "1985, remedied; sets after Luk and Wong 1997",
+        how: "Maekawa's remedied algorithm runs on a triangle of n = t(t+1)/2 nodes: a node asks a \
+            column with a row, by two schemes in turn, so that two different sets share one node \
+            and all nodes are asked equally often.",
+        cost: "An entry takes 3(K-1) messages alone and at most 6(K-1) on average, where K is t, \
+            about √(2n), and the next node enters 2T after one leaves.",
+        guarantee: "One node at a time is inside, nothing deadlocks and nobody starves, for the \
+            oldest request gets every arbiter; service is nearly by (time, node), and channels may \
+            deliver in any order.",
+    },
+    Story {
+        algorithm: "maekawa_triangle_columns",
+        title: "Maekawa, triangle by columns",
+        source: "1985, remedied; sets after Luk and Wong 1997",
+        how: "Maekawa's remedied algorithm runs on a triangle, by one scheme alone: a node asks \
+            its column and the row just above that column, so the upper nodes are asked most.",
+        cost: "An entry takes 3(K-1) messages alone and at most 6(K-1) on average, where K is t, \
+            about √(2n), and the next node enters 2T after one leaves.",
+        guarantee: "One node at a time is inside, nothing deadlocks and nobody starves, for the \
+            oldest request gets every arbiter; service is nearly by (time, node), and channels may \
+            deliver in any order.",
+    },
+    Story {
+        algorithm: "maekawa_triangle_rows",
+        title: "Maekawa, triangle by rows",
+        source: "1985, remedied; sets after Luk and Wong 1997",
+        how: "Maekawa's remedied algorithm runs on a triangle, by the other scheme alone: a node \
+            asks its row and the column just right of that row, so the lower nodes are asked most.",
+        cost: "An entry takes 3(K-1) messages alone and at most 6(K-1) on average, where K is t, \
+            about √(2n), and the next node enters 2T after one leaves.",
+        guarantee: "One node at a time is inside, nothing deadlocks and nobody starves, for the \
+            oldest request gets every arbiter; service is nearly by (time, node), and channels may \
+            deliver in any order.",
+    },
+    Story {
+        algorithm: "maekawa_plane",
+        title: "Maekawa, projective plane",
+        source: "1985, remedied",
+        how: "Maekawa's remedied algorithm runs on the lines of a finite projective plane of n = \
+            q²+q+1 nodes, where q is a prime power: two different lines meet in one node, and all \
+            nodes are asked equally often.",
+        cost: "An entry takes 3(K-1) messages alone and at most 6(K-1) on average, where K is q+1, \
+            about √n, and the next node enters 2T after one leaves.",
+        guarantee: "One node at a time is inside, nothing deadlocks and nobody starves, for the \
+            oldest request gets every arbiter; service is nearly by (time, node), and channels may \
+            deliver in any order.",
+    },
+    Story {
+        algorithm: "majority",
+        title: "Majority",
+        source: "Maekawa 1985, remedied, with majorities",
+        how: "Maekawa's remedied algorithm runs on majorities: a node asks itself and the nodes \
+            that follow it in number, the first after the last, until they are more than half of \
+            all, so any two sets meet.",
+        cost: "An entry takes 3(K-1) messages alone and at most 6(K-1) on average, where K is n/2 \
+            rounded down, plus 1, and the next node enters 2T after one leaves.",
+        guarantee: "One node at a time is inside, nothing deadlocks and nobody starves, for the \
+            oldest request gets every arbiter; service is nearly by (time, node), and channels may \
+            deliver in any order.",
+    },
+    Story {
+        algorithm: "weighted_majority",
+        title: "Weighted majority",
+        source: "Maekawa 1985, remedied, with weighted majorities",
+        how: "Maekawa's remedied algorithm runs on nodes that weigh 1, 2, 3 and so on: a node asks \
+            itself and those that follow it, the first after the last, until they have more than \
+            half of the weight, so any two sets meet.",
+        cost: "An entry takes 3(K-1) messages alone, where K differs by node, and at most 6(K-1) \
+            on average for the largest K; the next node enters 2T after one leaves.",
+        guarantee: "One node at a time is inside, nothing deadlocks and nobody starves, for the \
+            oldest request gets every arbiter; service is nearly by (time, node), and channels may \
+            deliver in any order.",
+    },
+    Story {
+        algorithm: "maekawa_voting",
+        title: "Plain voting",
+        source: "Maekawa 1985, without the remedy",
+        how: "A node gives its one vote to the first that asks, queues the others as they come, \
+            and gives it to the next when it is released; a node enters with all votes of its row \
+            and column of a grid.",
+        cost: "An entry takes 3(K-1) messages, where K is about 2√n - 1, if it takes place at all.",
+        guarantee: "One node at a time is inside, but it deadlocks: nodes that ask together may \
+            hold votes that the others need and wait for ever, so it is only a demonstration.",
+    },
+    Story {
+        algorithm: "raymond_k",
+        title: "Raymond, k entries",
+        source: "1989",
+        how: "As in Ricart's and Agrawala's algorithm a node asks all others, but it enters with \
+            n-k confirmations, for then at most k-1 others can be inside; it counts what each node \
+            owes it, since the rest may come late.",
+        cost: "An entry takes 2n-k-1 to 2(n-1) messages, and the next node enters T after one \
+            leaves.",
+        guarantee: "At most k nodes are inside, here n/3 rounded up, and requests are served by \
+            (time, node) as far as k allows, so nobody starves; channels may deliver in any order.",
+    },
+    Story {
+        algorithm: "token_ring",
+        title: "Token ring",
+        source: "Le Lann 1977",
+        how: "The token goes round a ring: a node that wants in waits until the token comes by and \
+            passes it on when it leaves, and a node that does not want in passes it on after a \
+            pause.",
+        cost: "An entry takes 1 message when all always want in, but there is no bound when few \
+            do, for the token never rests, even when nobody wants in.",
+        guarantee: "One node at a time is inside and nobody starves, for the token serves the \
+            nodes round the ring; channels may deliver in any order.",
+    },
+    Story {
+        algorithm: "suzuki_kasami",
+        title: "Suzuki and Kasami",
+        source: "1985",
+        how: "A node sends a numbered request to all others; the token carries a queue and the \
+            number of each node's last entry, and who leaves queues all unserved requests that it \
+            has heard of and sends the token to the first.",
+        cost: "An entry takes n messages, or none if the token rests at the node, and the next \
+            node enters T after one leaves.",
+        guarantee: "One node at a time is inside and nobody starves, for the token's queue is \
+            first in, first out; old requests are known by their numbers, so channels may deliver \
+            in any order.",
+    },
+    Story {
+        algorithm: "suzuki_kasami_ring",
+        title: "Suzuki and Kasami, ring",
+        source: "1985",
+        how: "Suzuki's and Kasami's algorithm runs one way round a ring: each node relays a \
+            request to the next, unless the token rests with it, and the token serves whoever \
+            waits on its way to the first in its queue.",
+        cost: "An entry takes 0 to 2n-2 messages, at most n-1 for the request and n-1 for the \
+            token, which takes T for each hop.",
+        guarantee: "One node at a time is inside and nobody starves, though a node on the token's \
+            way may enter before the first in its queue; channels may deliver in any order.",
+    },
+    Story {
+        algorithm: "suzuki_kasami_tree",
+        title: "Suzuki and Kasami, tree",
+        source: "1985",
+        how: "Suzuki's and Kasami's algorithm runs on a binary tree: each node relays a request \
+            along the edges, unless the token rests with it, and the token serves whoever waits on \
+            its way to the first in its queue.",
+        cost: "An entry takes 0 to n-1+D messages, at most n-1 for the request and D for the \
+            token, which takes T for each hop.",
+        guarantee: "One node at a time is inside and nobody starves, though a node on the token's \
+            way may enter before the first in its queue; channels may deliver in any order.",
+    },
+    Story {
+        algorithm: "ricart_agrawala_token",
+        title: "Ricart and Agrawala, token",
+        source: "1983",
+        how: "A node sends a numbered request to all others; the token carries only the number of \
+            each node's last entry, and who leaves sends it to the next node that wants in, \
+            beginning after its own number and going round.",
+        cost: "An entry takes n messages, or none if the token rests at the node, and the next \
+            node enters T after one leaves.",
+        guarantee: "One node at a time is inside and nobody starves, for the token goes round by \
+            number among those that want in; channels may deliver in any order.",
+    },
+    Story {
+        algorithm: "singhal_heuristic",
+        title: "Singhal, heuristic",
+        source: "1989, remedied",
+        how: "A node asks only those that probably want in, which are those that have asked it \
+            since it last asked them, and at first all nodes before it; where the token comes to \
+            rest, the node tells those that it would ask.",
+        cost: "An entry takes 0 to n messages, about (n+1)/2 when nodes come at random, and 1 more \
+            for each request that arrives already served, with T between two entries.",
+        guarantee: "One node at a time is inside, served round by number over any channels; nobody \
+            waits for ever as in the paper, for the token says who wants in but does not change \
+            whom nodes ask.",
+    },
+    Story {
+        algorithm: "raymond",
+        title: "Raymond, tree",
+        source: "1989",
+        how: "Each node of a binary tree knows which neighbour leads to the token; it asks there \
+            once for all who want in behind it, serves them and itself as they came, and the token \
+            turns each edge that it passes.",
+        cost: "An entry takes twice the way to the token, at most 2D messages, and about 4 when \
+            all want in; the next node enters T to DT after one leaves.",
+        guarantee: "One node at a time is inside and nobody starves, for each node serves those \
+            that ask it first come, first served; channels may deliver in any order.",
+    },
+    Story {
+        algorithm: "naimi_trehel",
+        title: "Naimi and Trehel",
+        source: "1987",
+        how: "A request is passed on from node to node until it reaches the last that wants in, \
+            which will give the token to its sender; all nodes on the way ask that sender from \
+            then on.",
+        cost: "An entry takes 0 to n messages, O(log n) on average, and the next node enters T \
+            after one leaves.",
+        guarantee: "One node at a time is inside and nobody starves, for nodes are served in the \
+            order in which their requests reach the last; channels may deliver in any order.",
+    },
+    Story {
+        algorithm: "naimi_trehel_queue",
+        title: "Naimi and Trehel, improved",
+        source: "1987",
+        how: "Requests are passed on as in the first version, but a node that waits keeps all that \
+            reach it, and when it leaves puts them behind the queue that the token carries; who \
+            hands the token over asks the queue's last from then on.",
+        cost: "An entry takes 0 to n messages, O(log n) on average, fewer than in the first \
+            version when many want in; the next node enters T after one leaves.",
+        guarantee: "One node at a time is inside and nobody starves, for the token serves its \
+            queue in order; channels may deliver in any order.",
+    },
+    Story {
+        algorithm: "banta_simple",
+        title: "Banta, simple",
+        source: "Banta 1993, chapter 4",
+        how: "The token carries a queue, and nodes ask the last on it, which keeps their requests, \
+            and when it leaves, puts them behind the queue and tells all nodes that are not on it \
+            which is the last now.",
+        cost: "An entry takes up to n messages when few want in and 2 when many do, and 1 more \
+            each time that a request is passed on.",
+        guarantee: "One node at a time is inside, in the order of the token's queue, but a node \
+            can starve, for its request may follow the token for ever; channels may deliver in any \
+            order.",
+    },
+    Story {
+        algorithm: "banta_fair",
+        title: "Banta, starvation-free",
+        source: "Banta 1993, section 4.6",
+        how: "As in the simple algorithm nodes ask the last on the token's queue, but a node that \
+            passes a numbered request on keeps a copy, and the token, which knows each node's last \
+            entry, takes up unserved copies wherever it comes.",
+        cost: "An entry takes up to n messages when few want in, 2 when many do and all messages \
+            take equally long, and at most 2(n-1) on average.",
+        guarantee: "One node at a time is inside, in the order of the token's queue, and nobody \
+            starves, for the token can miss a request at ever fewer nodes; channels may deliver in \
+            any order.",
+    },
+    Story {
+        algorithm: "banta_efficient",
+        title: "Banta, efficient",
+        source: "Banta 1993, chapter 5",
+        how: "In each cycle nodes ask one node on the token's queue; when that node leaves, it \
+            queues their requests, tells those not queued that the queue's last is to be asked \
+            now, and waits 2Tmax for late requests before the token goes on.",
+        cost: "An entry takes (n-1)/m + 1 messages when m wait, and the next node enters T after \
+            one leaves within a cycle, 3T from cycle to cycle.",
+        guarantee: "One node at a time is inside, in the order of the token's queue, over any \
+            channels; nobody starves if no message takes longer than Tmax, but if one does, its \
+            sender may.",
+    },
+    Story {
+        algorithm: "banta_efficient_hardened",
+        title: "Banta, efficient, hardened",
+        source: "Banta 1993, chapter 5, hardened",
+        how: "The cycles are those of the efficient algorithm, but a request that comes too late, \
+            to a node that the token has left, is passed on to the node that is to be asked now, \
+            and nodes ignore old news of which that is.",
+        cost: "An entry takes (n-1)/m + 1 messages when m wait, and 1 more each time that a late \
+            request is passed on.",
+        guarantee: "One node at a time is inside, in the order of the token's queue, over any \
+            channels; nobody starves within Tmax, and a request that takes longer is passed on, \
+            not left behind.",
+    },
+    Story {
+        algorithm: "banta_k",
+        title: "Banta, k entries",
+        source: "Banta 1993, chapter 6",
+        how: "The token goes in cycles as in the efficient algorithm, but moves on at once, with a \
+            semaphore: the first k enter, each later node when one before it leaves, and the last \
+            alone, when all others have left.",
+        cost: "An entry takes (n-2)/m + 2 messages when m wait.",
+        guarantee: "At most k nodes are inside, here n/3 rounded up, and only one when few want \
+            in; channels may deliver in any order, and nobody starves if no message takes longer \
+            than Tmax.",
+    },
+];
+
+/// The story of an algorithm.
+pub fn story(algorithm: &str) -> Option<&'static Story> {
+    STORIES.iter().find(|story| story.algorithm == algorithm)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalogue::NAMES;
+
+    #[test]
+    fn every_algorithm_has_a_story_in_the_order_of_the_catalogue() {
+        let told: Vec<_> = STORIES.iter().map(|story| story.algorithm).collect();
+        assert_eq!(told, NAMES);
+    }
+
+    #[test]
+    fn a_story_is_found_by_the_name_of_its_algorithm() {
+        for &name in NAMES {
+            assert_eq!(story(name).map(|story| story.algorithm), Some(name));
+        }
+        assert!(story("no_such_algorithm").is_none());
+    }
+
+    #[test]
+    fn every_text_is_one_sentence_with_a_full_stop() {
+        for story in STORIES {
+            let name = story.algorithm;
+            for text in [story.how, story.cost, story.guarantee] {
+                assert!(text.ends_with('.') && !text.contains(". "), "{name}: {text}");
+                assert!(!text.contains(['`', '<', '>', '*', '_']), "{name}: {text}");
+                assert!(!text.contains("  "), "{name}: a line is broken badly: {text}");
+            }
+            for label in [story.title, story.source] {
+                assert!(!label.is_empty() && !label.ends_with('.'), "{name}: {label}");
+            }
+        }
+    }
+}

@@ -1,0 +1,64 @@
+// Looks at the page as it is laid out, and writes down what is wrong with it.
+(() => {
+  const wrong = [];
+  const clips = element => {
+    const found = [];
+    for (let it = element; it; it = it.parentElement) {
+      if (it !== document.body && getComputedStyle(it).overflowX === 'auto') found.push(it.getBoundingClientRect());
+    }
+    return found;
+  };
+  const svgs = document.querySelectorAll('svg');
+  for (const svg of svgs) {
+    const frame = svg.getBoundingClientRect();
+    if (frame.width < 1) continue;
+    for (const text of svg.querySelectorAll('text')) {
+      if (!text.textContent.trim()) continue;
+      const box = text.getBoundingClientRect();
+      const inside = box.left >= frame.left - 1 && box.right <= frame.right + 1 && box.top >= frame.top - 1 && box.bottom <= frame.bottom + 1;
+      if (!inside) wrong.push(`cut off: '${text.textContent}'`);
+    }
+  }
+  const boxes = [];
+  const add = (text, rect, element) => {
+    let [left, right, top, bottom] = [rect.left, rect.right, rect.top, rect.bottom];
+    for (const clip of clips(element)) {
+      [left, right] = [Math.max(left, clip.left), Math.min(right, clip.right)];
+    }
+    // Lines of a paragraph stand close: what counts is the letters, not the room above and below them.
+    const room = (bottom - top) * 0.2;
+    [top, bottom] = [top + room, bottom - room];
+    if (right - left > 1 && bottom - top > 1) boxes.push({ text, left: left + 0.5, right: right - 0.5, top, bottom });
+  };
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const node = walker.currentNode;
+    const element = node.parentElement;
+    if (!node.data.trim() || ['script', 'style', 'title'].includes(element.tagName.toLowerCase())) continue;
+    if (element instanceof SVGElement) {
+      add(node.data, element.getBoundingClientRect(), element);
+    } else {
+      const range = document.createRange();
+      range.selectNodeContents(node);
+      for (const rect of range.getClientRects()) add(node.data.trim().slice(0, 60), rect, element);
+    }
+  }
+  boxes.sort((one, other) => one.top - other.top);
+  for (let i = 0; i < boxes.length; i++) {
+    for (let j = i + 1; j < boxes.length && boxes[j].top < boxes[i].bottom; j++) {
+      if (boxes[i].left < boxes[j].right && boxes[j].left < boxes[i].right) {
+        wrong.push(`overlap: '${boxes[i].text}' and '${boxes[j].text}'`);
+      }
+    }
+  }
+  const width = document.documentElement.clientWidth;
+  if (document.documentElement.scrollWidth > width) wrong.push(`wider than the screen: ${document.documentElement.scrollWidth}`);
+  const figures = [...document.querySelectorAll('figure')].map(figure => {
+    const shown = [...figure.querySelectorAll('svg, table')].some(it => it.getBoundingClientRect().height > 50);
+    return { id: figure.id, shown, command: figure.querySelector('figcaption code')?.textContent ?? '' };
+  });
+  const verdict = document.createElement('pre');
+  verdict.id = 'verdict';
+  verdict.textContent = JSON.stringify({ width: innerWidth, texts: boxes.length, wrong, figures });
+  parent.document.body.append(verdict);
+})();
