@@ -1,7 +1,10 @@
 //! The lab as its users call it.
 
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
 
 fn lab(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_lab")).args(arguments).output().expect("the lab runs")
@@ -341,4 +344,42 @@ fn the_criteria_are_objects_with_all_fields() {
     assert_eq!((&row["client_delay"], &row["sync_delay"]), (&2.0.into(), &1.0.into()));
     assert_eq!(row["load"].as_array().unwrap().len(), 4);
     assert!(of("maekawa_voting")["sync_delay"].is_null(), "it deadlocks");
+}
+
+#[test]
+fn the_explorer_serves_on_this_machine() {
+    let free = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let port = free.local_addr().expect("it has one").port().to_string();
+    let taken = lab(&["check", "naimi_trehel", "--explore", "--port", &port]);
+    assert_eq!(taken.status.code(), Some(2), "{taken:?}");
+    drop(free);
+
+    let mut serving = Command::new(env!("CARGO_BIN_EXE_lab"))
+        .args(["check", "naimi_trehel", "--explore", "--port", &port])
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the lab runs");
+    let mut said = String::new();
+    let stdout = serving.stdout.take().expect("it is piped");
+    BufReader::new(stdout).read_line(&mut said).expect("it says where");
+    assert!(said.contains(&format!("http://localhost:{port}")), "{said}");
+
+    let ask = || -> std::io::Result<String> {
+        let mut stream = TcpStream::connect(format!("127.0.0.1:{port}"))?;
+        write!(stream, "GET /.status HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")?;
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer)?;
+        Ok(answer)
+    };
+    // It listens a moment after it has said so.
+    let answer = (0..200).find_map(|_| {
+        ask().ok().or_else(|| {
+            std::thread::sleep(Duration::from_millis(50));
+            None
+        })
+    });
+    let _ = serving.kill();
+    let _ = serving.wait();
+    let answer = answer.expect("it answers");
+    assert!(answer.contains("mutual exclusion") && answer.contains("no dead end"), "{answer}");
 }

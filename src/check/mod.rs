@@ -36,7 +36,7 @@ mod trace;
 
 pub use model::{Check, Since, Timers};
 pub use state::{Action, Failure, State};
-pub use stateright::{Checker, CheckerBuilder, HasDiscoveries, Model, Path, Property};
+pub use stateright::{Checker, CheckerBuilder, Expectation, HasDiscoveries, Model, Path, Property};
 pub use trace::trace_of;
 
 #[cfg(doc)]

@@ -1,12 +1,14 @@
 //! `lab check`.
 
+use std::net::{Ipv4Addr, TcpListener};
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use exclusion::check::Timers;
+use exclusion::check::{Model, Timers};
 use exclusion::protocol::Channels;
 use indicatif::{ProgressBar, ProgressStyle};
 use lab::broken::{BROKEN, with_broken};
+use lab::erased::Erased;
 use lab::explorable::{Scope, all, with_check};
 use lab::exploration::{Explorable, Explored, Explorer, ModelVisitor, Shown};
 
@@ -61,6 +63,9 @@ pub(crate) struct CheckCommand {
     /// Show it in stateright's Explorer, on this machine only, until interrupted
     #[arg(long)]
     explore: bool,
+    /// At which port the Explorer listens
+    #[arg(long, default_value_t = 3000, requires = "explore")]
+    port: u16,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -80,7 +85,6 @@ enum When {
 }
 
 impl CheckCommand {
-    const EXPLORER: &str = "localhost:3000";
     const MOST_STATES: usize = 1_000_000_000;
 
     pub(crate) fn run(&self) -> Outcome {
@@ -99,9 +103,7 @@ impl CheckCommand {
             },
         };
         let wanted = match self.algorithm.as_deref() {
-            Some(algorithm) if self.explore => {
-                return with_check(algorithm, &scope, Serve).map_err(|error| error.to_string());
-            }
+            Some(algorithm) if self.explore => return self.serve(algorithm, &scope),
             Some(algorithm) => vec![(algorithm, scope)],
             None => all(),
         };
@@ -118,6 +120,19 @@ impl CheckCommand {
             }
         }
         Ok(all_hold)
+    }
+
+    /// Serves a check to a browser on this machine.
+    fn serve(&self, algorithm: &str, scope: &Scope) -> Outcome {
+        let model = with_check(algorithm, scope, Forget).map_err(|error| error.to_string())?;
+        let address = (Ipv4Addr::LOCALHOST, self.port);
+        // The server would not say why it cannot.
+        TcpListener::bind(address).map_err(|error| {
+            format!("port {} cannot be had ({error}): name another with --port", self.port)
+        })?;
+        say(format_args!("{algorithm} at http://localhost:{}, until interrupted", self.port));
+        model.checker().serve(address);
+        Ok(true)
     }
 
     fn requests(&self) -> Result<Vec<u8>, String> {
@@ -211,19 +226,17 @@ impl ModelVisitor for Explore {
     }
 }
 
-/// Serves a check to a browser on this machine.
-struct Serve;
+/// Forgets what a check is of.
+struct Forget;
 
-impl ModelVisitor for Serve {
-    type Output = bool;
+impl ModelVisitor for Forget {
+    type Output = Erased;
 
-    fn visit<M>(self, name: &'static str, model: M) -> bool
+    fn visit<M>(self, _: &'static str, model: M) -> Erased
     where
         M: Explorable<State: Send + Sync, Action: Send + Sync> + Send + Sync + 'static,
     {
-        say(format_args!("{name} at http://{}, until interrupted", CheckCommand::EXPLORER));
-        model.checker().serve(CheckCommand::EXPLORER);
-        true
+        Erased::new(model)
     }
 }
 

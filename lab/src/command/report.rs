@@ -34,14 +34,14 @@ pub(crate) struct ReportCommand {
     #[arg(long, default_value_t = 0.1)]
     seconds: f64,
     /// How often to measure the locks in turn; the figures are medians over the rounds
-    #[arg(long, default_value_t = 5)]
+    #[arg(long, default_value_t = 3)]
     rounds: usize,
 }
 
 /// Everything in about a minute and a half, told as it comes.
 pub(crate) fn tour() -> Outcome {
     let report =
-        ReportCommand { output: PathBuf::from(ReportCommand::PAGE), seconds: 0.1, rounds: 5 };
+        ReportCommand { output: PathBuf::from(ReportCommand::PAGE), seconds: 0.1, rounds: 3 };
     say(
         "exclusion: mutual exclusion from reads and writes, and from messages. A tour of one or two minutes.\n",
     );

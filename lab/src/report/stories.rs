@@ -30,7 +30,7 @@ pub const STORIES: &[Story] = &[
             grants entry to one node at a time, and grants the next when that node says that it \
             has left.",
         cost: "An entry takes 3 messages, or none if it is the coordinator's own, and the next \
-            node enters 2T after one leaves.",
+            node enters at most 2T after one leaves.",
         guarantee: "One node at a time is inside and nobody starves, for requests are served in \
             the order in which they reach the coordinator; channels may deliver in any order.",
     },
@@ -88,7 +88,7 @@ pub const STORIES: &[Story] = &[
             confirms one request at a time and, when an older one comes, asks back the \
             confirmation, which a node that is not yet inside returns.",
         cost: "An entry takes 3(K-1) messages alone and at most 6(K-1) on average, where K is \
-            about 2√n - 1, and the next node enters 2T after one leaves.",
+            about 2√n - 1, and the next node enters at most 2T after one leaves.",
         guarantee: "One node at a time is inside, nothing deadlocks and nobody starves, for the \
             oldest request gets every arbiter; service is nearly by (time, node), and channels may \
             deliver in any order.",
@@ -101,7 +101,7 @@ pub const STORIES: &[Story] = &[
             column with a row, by two schemes in turn, so that two different sets share one node \
             and all nodes are asked equally often.",
         cost: "An entry takes 3(K-1) messages alone and at most 6(K-1) on average, where K is t, \
-            about √(2n), and the next node enters 2T after one leaves.",
+            about √(2n), and the next node enters at most 2T after one leaves.",
         guarantee: "One node at a time is inside, nothing deadlocks and nobody starves, for the \
             oldest request gets every arbiter; service is nearly by (time, node), and channels may \
             deliver in any order.",
@@ -113,7 +113,7 @@ pub const STORIES: &[Story] = &[
         how: "Maekawa's remedied algorithm runs on a triangle, by one scheme alone: a node asks \
             its column and the row just above that column, so the upper nodes are asked most.",
         cost: "An entry takes 3(K-1) messages alone and at most 6(K-1) on average, where K is t, \
-            about √(2n), and the next node enters 2T after one leaves.",
+            about √(2n), and the next node enters at most 2T after one leaves.",
         guarantee: "One node at a time is inside, nothing deadlocks and nobody starves, for the \
             oldest request gets every arbiter; service is nearly by (time, node), and channels may \
             deliver in any order.",
@@ -125,7 +125,7 @@ pub const STORIES: &[Story] = &[
         how: "Maekawa's remedied algorithm runs on a triangle, by the other scheme alone: a node \
             asks its row and the column just right of that row, so the lower nodes are asked most.",
         cost: "An entry takes 3(K-1) messages alone and at most 6(K-1) on average, where K is t, \
-            about √(2n), and the next node enters 2T after one leaves.",
+            about √(2n), and the next node enters at most 2T after one leaves.",
         guarantee: "One node at a time is inside, nothing deadlocks and nobody starves, for the \
             oldest request gets every arbiter; service is nearly by (time, node), and channels may \
             deliver in any order.",
@@ -138,7 +138,7 @@ pub const STORIES: &[Story] = &[
             q²+q+1 nodes, where q is a prime power: two different lines meet in one node, and all \
             nodes are asked equally often.",
         cost: "An entry takes 3(K-1) messages alone and at most 6(K-1) on average, where K is q+1, \
-            about √n, and the next node enters 2T after one leaves.",
+            about √n, and the next node enters at most 2T after one leaves.",
         guarantee: "One node at a time is inside, nothing deadlocks and nobody starves, for the \
             oldest request gets every arbiter; service is nearly by (time, node), and channels may \
             deliver in any order.",
@@ -151,7 +151,7 @@ pub const STORIES: &[Story] = &[
             that follow it in number, the first after the last, until they are more than half of \
             all, so any two sets meet.",
         cost: "An entry takes 3(K-1) messages alone and at most 6(K-1) on average, where K is n/2 \
-            rounded down, plus 1, and the next node enters 2T after one leaves.",
+            rounded down, plus 1, and the next node enters at most 2T after one leaves.",
         guarantee: "One node at a time is inside, nothing deadlocks and nobody starves, for the \
             oldest request gets every arbiter; service is nearly by (time, node), and channels may \
             deliver in any order.",
@@ -164,7 +164,7 @@ pub const STORIES: &[Story] = &[
             itself and those that follow it, the first after the last, until they have more than \
             half of the weight, so any two sets meet.",
         cost: "An entry takes 3(K-1) messages alone, where K differs by node, and at most 6(K-1) \
-            on average for the largest K; the next node enters 2T after one leaves.",
+            on average for the largest K; the next node enters at most 2T after one leaves.",
         guarantee: "One node at a time is inside, nothing deadlocks and nobody starves, for the \
             oldest request gets every arbiter; service is nearly by (time, node), and channels may \
             deliver in any order.",
