@@ -11,6 +11,15 @@ for component in rustfmt clippy; do
     cargo "${component/rustfmt/fmt}" --version >/dev/null 2>&1 || rustup component add "$component"
 done
 
+# The report is looked at in a browser.
+if ! command -v "${CHROMIUM:-chromium}" >/dev/null; then
+    step "installing Chromium, for the test of the report"
+    if ! { apt-get update && apt-get install -y --no-install-recommends chromium fonts-dejavu-core; } >/dev/null; then
+        echo "install Chromium, or name it with CHROMIUM, and try again" >&2
+        exit 1
+    fi
+fi
+
 run cargo fmt --all --check
 run cargo fmt --all --check --manifest-path loom-tests/Cargo.toml
 run cargo fmt --check --manifest-path no-std-test/Cargo.toml

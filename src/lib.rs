@@ -56,6 +56,13 @@
 //! # }
 //! ```
 //!
+//! # The book
+//!
+//! - [`shared_memory`]: how the locks work, from the registers up to `lock()`.
+//! - [`messages`]: the distributed algorithms, how to run them, and which to choose.
+//! - [`verification`]: how this crate knows that it is right; [`explored`] has all that was explored of the protocols.
+//! - [`which_lock`]: which lock when, by measurement.
+//!
 //! # When not to use it
 //!
 //! Where nobody cares who is served first, [`std::sync::Mutex`] is a word in size and the fastest when many
@@ -88,9 +95,9 @@
 //!
 //! # Features
 //!
-//! - `std` (default): waiters of the drop-in types yield and then sleep, those of owned seats yield; the methods
-//!   with a timeout exist, and so do [`protocol`], [`sim`] and [`actor`]. Without it they spin, and the crate needs
-//!   neither `std` nor `alloc`.
+//! - `std` (default): waiters of the drop-in types sleep, after spinning and, where nobody may pass, yielding; those of
+//!   owned seats yield; the methods with a timeout exist, and so do [`protocol`], [`sim`] and [`actor`]. Without it all
+//!   spin, and the crate needs neither `std` nor `alloc`.
 //! - `check`: exhaustive exploration of the message algorithms, with stateright.
 //! - `arc_lock`: `lock_arc` and its kin. Needs `alloc`.
 //!
@@ -100,7 +107,7 @@
 //!
 //! With `--cfg loom` the same types run on loom's atomics, so that a user's own loom tests can use them;
 //! constructors are then not `const`. [`actor`] runs over loom's channels. A deadline passes at the first wait, since there is no time under loom.
-//! How the crate's own orderings are checked is told in [`verification`], how its protocols are in [`explored`].
+//! How the crate's own orderings are checked is told in [`verification`].
 #![cfg_attr(not(any(feature = "std", loom)), no_std)]
 
 #[cfg(feature = "arc_lock")]
@@ -151,6 +158,13 @@ pub mod protocol;
 mod random;
 #[cfg(feature = "std")]
 pub mod sim;
+
+#[doc = include_str!("../docs/shared-memory.md")]
+pub mod shared_memory {}
+
+#[cfg(feature = "std")]
+#[doc = include_str!("../docs/messages.md")]
+pub mod messages {}
 
 #[doc = include_str!("../docs/verification.md")]
 pub mod verification {}

@@ -249,8 +249,8 @@ drop_in! {
     /// ```
     ///
     /// # Seats
-    /// Any number of threads may use the lock. `SEATS` less one is how many may stand in line at a time: those
-    /// beyond wait for a seat, in no particular order. The lock takes a word a seat.
+    /// Any number of threads may use the lock. `SEATS` less one is how many may have a seat at a time, in line or
+    /// come in from it: those beyond wait for one, in no particular order. The lock takes a word a seat.
     ///
     /// # Fairness
     /// First come, first served among those in line: nobody overtakes who has drawn a ticket. So `try_lock` fails
@@ -300,8 +300,8 @@ drop_in! {
     /// ```
     ///
     /// # Seats
-    /// Any number of threads may use the lock. `SEATS` less one is how many may play at a time: those beyond wait
-    /// for a seat, in no particular order. The lock takes three words a seat.
+    /// Any number of threads may use the lock. `SEATS` less one is how many may have a seat at a time, playing or
+    /// come in from it: those beyond wait for one, in no particular order. The lock takes three words a seat.
     ///
     /// # Fairness
     /// No starvation among those who have a seat: see [`Tournament`]. Between two of them at most `BYPASS`

@@ -215,6 +215,7 @@ fn a_diagram_of_a_seed_is_the_same_each_time() {
     let picture = draw("1");
     assert_eq!(picture, draw("1"));
     assert_ne!(picture, draw("2"));
+    assert_eq!(picture, include_str!("../../docs/ricart_agrawala.svg"), "the README's picture");
     // Three lines of life, messages of two kinds, stays inside, and an answer that is delayed.
     assert_eq!(picture.matches("class=\"life\"").count(), 3);
     assert!(picture.contains(">REQUEST<") && picture.contains(">CONFIRM<"));

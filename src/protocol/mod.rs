@@ -18,7 +18,7 @@
 //! | [`TokenRing`], Le Lann 1977 | 1 when all want in, **unbounded** when nobody does | round the ring | any |
 //! | [`SuzukiKasami`] 1985 | 0 or n; ring 0 to 2n-2; tree 0 to n-1 and the token's way | the token's queue | any |
 //! | [`RicartAgrawalaToken`] 1983 | 0 or n | round, by number | any |
-//! | [`SinghalHeuristic`] 1989, remedied | 0 to n, (n+1)/2 on average when nodes come at random | round, by number | any |
+//! | [`SinghalHeuristic`] 1989, remedied | 0 to n, and one for each request that comes late; (n+1)/2 on average when nodes come at random | round, by number | any |
 //! | [`Raymond`] 1989 | at most 2D on a tree of diameter D; 4 when all want in | each node's queue | any |
 //! | [`NaimiTrehel`] 1987 | 0 to n, O(log n) on average | as requests reach the last | any |
 //! | [`NaimiTrehelQueue`] 1987 | 0 to n, O(log n), fewer when many want in | the token's queue | any |
