@@ -56,6 +56,14 @@
 //! # }
 //! ```
 //!
+//! # See it
+//!
+//! In the repository, `cargo run --release` is a tour of about a minute: the locks beside their peers, messages beside their
+//! formulas, explorations, and a page with all of it as pictures. `./test.sh` runs every check. `lab diagram` draws what the
+//! nodes say to each other; this is Ricart and Agrawala, with three of them:
+//!
+#![doc = concat!("<div>", include_str!("../docs/ricart_agrawala.svg"), "</div>")]
+//!
 //! # The book
 //!
 //! - [`shared_memory`]: how the locks work, from the registers up to `lock()`.

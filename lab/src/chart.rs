@@ -167,8 +167,8 @@ impl Chart {
         let root = SVGBackend::with_string(svg, (width, height)).into_drawing_area();
         let widest = self.y.marks.iter().map(|(_, text)| text.chars().count()).max().unwrap_or(1);
         let left = 30 + 9 * widest as u32;
-        let x = self.x.thinned(((width - left) / 46) as usize);
-        let y = self.y.thinned(((height - 60) / 28) as usize);
+        let x = self.x.thinned((width.saturating_sub(left) / 46) as usize);
+        let y = self.y.thinned((height.saturating_sub(60) / 28) as usize);
         let mut chart = ChartBuilder::on(&root)
             .margin_top(12)
             .margin_right(16)
@@ -266,6 +266,8 @@ mod tests {
         let svg = chart.svg(400, 300);
         assert!(svg.starts_with("<svg") && svg.contains("threads") && svg.contains("entries"));
         assert!(svg.contains(&colour(0).to_uppercase()), "{svg}");
+        // What a style sheet replaces by night.
+        assert!(svg.contains("stroke=\"#000000\"") && svg.contains(&format!("stroke=\"{GRID}\"")));
         assert_eq!(svg, chart.svg(400, 300));
     }
 }

@@ -65,20 +65,30 @@ pub struct Row {
     pub jain: f64,
     /// Half of the waits are shorter, in nanoseconds.
     pub p50_ns: u64,
+    /// 9 in 10 waits are shorter.
+    pub p90_ns: u64,
     /// 99 in 100 waits are shorter.
     pub p99_ns: u64,
     /// 999 in 1000 waits are shorter.
     pub p999_ns: u64,
-    /// The longest wait.
+    /// 9999 in 10000 waits are shorter.
+    pub p9999_ns: u64,
+    /// The longest wait of a round.
     pub max_ns: u64,
-    /// More of the distribution: which part of the waits is no longer than what, at each of [`Row::QUANTILES`].
-    #[serde(skip)]
-    pub waits: Vec<(f64, u64)>,
 }
 
 impl Row {
-    /// At which parts of the distribution its waits are kept.
-    pub const QUANTILES: [f64; 6] = [0.5, 0.9, 0.99, 0.999, 0.9999, 1.0];
+    /// Which part of the waits is no longer than how many nanoseconds.
+    pub fn waits(&self) -> [(f64, u64); 6] {
+        [
+            (0.5, self.p50_ns),
+            (0.9, self.p90_ns),
+            (0.99, self.p99_ns),
+            (0.999, self.p999_ns),
+            (0.9999, self.p9999_ns),
+            (1.0, self.max_ns),
+        ]
+    }
 }
 
 /// What to measure.
@@ -136,10 +146,11 @@ fn summary(plan: &Plan, lock: &'static str, rounds: Vec<Round>) -> Row {
         ratio_parking_lot: None,
         jain: median(rounds.iter().map(|round| round.jain)),
         p50_ns: quantile(0.5),
+        p90_ns: quantile(0.9),
         p99_ns: quantile(0.99),
         p999_ns: quantile(0.999),
+        p9999_ns: quantile(0.9999),
         max_ns: quantile(1.0),
-        waits: Row::QUANTILES.map(|q| (q, quantile(q))).to_vec(),
     }
 }
 

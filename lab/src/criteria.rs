@@ -25,7 +25,7 @@ pub struct Row {
     pub light: Option<f64>,
     /// and all nodes always.
     pub saturated: Option<f64>,
-    /// From wanting in to being inside, with nobody else about, on average, in units of T.
+    /// From wanting in to being inside, with hardly ever anybody else about, on average, in units of T.
     pub client_delay: Option<f64>,
     /// From one's leaving to the next one's entering, when all always want in, on average, in units of T.
     pub sync_delay: Option<f64>,
@@ -59,10 +59,12 @@ impl Visitor for Compare {
         // Messages and stays take exactly T, so that delays come out in whole T.
         let run = |workload| -> Option<Report> {
             let delay = Delay::Constant(1.0);
-            Simulation::new(cluster.clone()).delay(delay).workload(workload).run().ok()
+            let simulation = Simulation::new(cluster.clone()).seed(self.seed).delay(delay);
+            simulation.workload(workload).run().ok()
         };
-        let alone = run(Workload::InTurn { rounds: 2 });
         let entries = Self::ROUNDS * nodes as u64;
+        // So seldom that nobody meets another; and not in turn, for that is the order of a ring.
+        let alone = run(Workload::Poisson { rate: 0.001, entries });
         let saturated = run(Workload::Saturated { wanting: nodes, entries });
         let load = saturated.as_ref().map_or_else(Vec::new, |report| {
             report.load.iter().map(|&count| count as f64 / report.entries as f64).collect()

@@ -1,12 +1,12 @@
 //! What can be explored, with all that it claims, and how far it is.
 
-use exclusion::check::{Check, Since, Timers};
+use exclusion::check::{Check, Timers, Users};
 use exclusion::protocol::banta_efficient::Late;
 use exclusion::protocol::quorum::Scheme;
 use exclusion::protocol::{
     BantaEfficient, BantaFair, BantaK, BantaSimple, CarvalhoRoucairol, CentralCoordinator,
     Channels, ClusterError, GrantingSets, Lamport, Maekawa, NaimiTrehel, NaimiTrehelQueue, NodeId,
-    Protocol, Raymond, RaymondK, RicartAgrawala, RicartAgrawalaToken, SinghalDynamic,
+    Ordered, Protocol, Raymond, RaymondK, RicartAgrawala, RicartAgrawalaToken, SinghalDynamic,
     SinghalHeuristic, SuzukiKasami, TokenBased, TokenRing, Topology, Tree,
 };
 
@@ -24,6 +24,8 @@ pub struct Scope {
     pub channels: Option<Channels>,
     /// When timers run out.
     pub timers: Timers,
+    /// When users ask and leave.
+    pub users: Users,
 }
 
 impl Scope {
@@ -34,7 +36,14 @@ impl Scope {
 
     /// As many nodes as there are numbers: so often each one's user wants in.
     pub fn of(requests: impl Into<Vec<u8>>) -> Self {
-        Self { requests: requests.into(), channels: None, timers: Timers::InTime }
+        let (timers, users) = (Timers::InTime, Users::AnyTime);
+        Self { requests: requests.into(), channels: None, timers, users }
+    }
+
+    /// The same, where messages are quicker than users.
+    #[must_use]
+    pub fn quick(self) -> Self {
+        Self { users: Users::Unhurried, ..self }
     }
 
     /// The same, where timers may run out at any moment.
@@ -46,31 +55,50 @@ impl Scope {
 
 /// A model that can be explored within a scope.
 trait Scoped {
-    fn within(self, scope: &Scope) -> Self;
+    fn within(self, name: &str, scope: &Scope) -> Self;
 }
 
 impl<P: Protocol> Scoped for Check<P> {
-    fn within(self, scope: &Scope) -> Self {
-        let wanted = NodeId::all(scope.requests.len()).zip(&scope.requests);
+    /// Where messages are quick, nobody is passed by each other more than once; or twice, where it may be out of turn.
+    fn within(self, name: &str, scope: &Scope) -> Self {
+        let nodes = scope.requests.len();
+        let wanted = NodeId::all(nodes).zip(&scope.requests);
         let check = wanted
             .fold(self, |check, (node, &times)| check.requests_of(node, times))
             .channels(scope.channels.unwrap_or(P::CHANNELS))
-            .timers(scope.timers);
+            .timers(scope.timers)
+            .users(scope.users);
+        let check = match scope.users {
+            Users::AnyTime => check,
+            Users::Unhurried if OUT_OF_TURN.contains(&name) => patient(check, 2),
+            Users::Unhurried => patient(check, 1),
+        };
         match scope.timers {
             Timers::InTime => check,
-            // Formulas suppose that messages come in time. Late ones are passed on, but not for ever.
-            Timers::AnyTime => check.at_most(passing_on(scope.requests.len())),
+            // Formulas suppose that messages come in time. Late requests are passed on, but not for ever.
+            Timers::AnyTime if name.ends_with("hardened") => check.at_most(passing_on(nodes)),
+            Timers::AnyTime => check.at_most(f64::INFINITY),
         }
     }
 }
 
 impl<A: Program> Scoped for Contention<A> {
-    /// Three or fewer who want in but once may also withdraw, once, and come back.
-    fn within(self, scope: &Scope) -> Self {
-        let once = scope.requests.len() <= 3 && scope.requests.iter().all(|&times| times <= 1);
+    /// If three or fewer want in, each but once, they may also withdraw, once, and come back.
+    fn within(self, _: &str, scope: &Scope) -> Self {
+        let few = scope.requests.iter().map(|&times| usize::from(times)).sum::<usize>() <= 3;
+        let once = few && scope.requests.iter().all(|&times| times <= 1);
         Self { entries: scope.requests.clone(), withdrawals: u8::from(once), ..self }
     }
 }
+
+/// How many nodes there may be: with more, not even a beginning is explored.
+const MOST_NODES: usize = 8;
+
+/// Where the token serves whoever waits on its way; and where one may wait to be asked.
+const OUT_OF_TURN: [&str; 3] = ["suzuki_kasami_line", "suzuki_kasami_tree", "singhal_heuristic"];
+
+/// The locks over registers: they send no messages, and set no timers.
+pub const REGISTERS: [&str; 3] = ["bakery", "black_white_bakery", "tournament"];
 
 macro_rules! explorations {
     ($($name:literal => $make:expr;)*) => {
@@ -88,9 +116,12 @@ macro_rules! explorations {
         ) -> Result<V::Output, NoCluster> {
             match name {
                 $($name => {
-                    let made = $make(scope.requests.len());
-                    let made = made.map_err(|why| NoCluster::Unfit($name, why))?;
-                    Ok(visitor.visit($name, made.within(scope)))
+                    let nodes = scope.requests.len();
+                    if nodes > MOST_NODES {
+                        return Err(NoCluster::TooManyNodes($name, MOST_NODES));
+                    }
+                    let made = $make(nodes).map_err(|why| NoCluster::Unfit($name, why))?;
+                    Ok(visitor.visit($name, made.within($name, scope)))
                 })*
                 _ => Err(NoCluster::unknown(name, EXPLORABLE)),
             }
@@ -138,17 +169,15 @@ fn k(nodes: usize) -> usize {
     nodes.saturating_sub(1).clamp(1, 2)
 }
 
-/// Nobody is passed by each other more than so often, since then.
-fn patient<P: Protocol>(made: Made<P>, since: Since, times: usize) -> Made<P> {
-    made.map(|check| {
-        let most =
-            std::env::var("B").map_or(times * (check.cluster().len() - 1), |b| b.parse().unwrap());
-        check.bypass(since, u8::try_from(most).unwrap_or(u8::MAX))
-    })
+/// Nobody is passed by each other more than so often.
+fn patient<P: Protocol>(check: Check<P>, times: usize) -> Check<P> {
+    let most = times * (check.cluster().len() - 1);
+    check.bypass(u8::try_from(most).unwrap_or(u8::MAX))
 }
 
-fn once_heard<P: Protocol>(made: Made<P>) -> Made<P> {
-    patient(made, Since::Heard, 1)
+/// By order of asking: each other may pass once with a request that was confirmed before, and once with one on its way.
+fn in_order<P: Ordered>(made: Made<P>) -> Made<P> {
+    made.map(|check| patient(check.in_order(), 2))
 }
 
 fn seats<A: Program>(
@@ -162,42 +191,42 @@ fn seats<A: Program>(
 
 explorations! {
     "bakery" => |n| seats(n, Contention::first_come, Bakery { seats: n, flaw: None });
-    "black_white_bakery" => |n| seats(n, Contention::first_come, BlackWhite { seats: n });
+    "black_white_bakery" => |n| seats(n, Contention::first_come, BlackWhite { seats: n, hasty: false });
     "tournament" => |n| seats(n, Contention::unordered, Tournament { seats: n, leaf_first: false });
-    "central_coordinator" => |n| once_heard(checked(CentralCoordinator::cluster(n)));
-    "lamport" => |n| patient(checked(Lamport::cluster(n)).map(Check::in_order), Since::Asked, 2);
+    "central_coordinator" => |n| checked(CentralCoordinator::cluster(n));
+    "lamport" => |n| in_order(checked(Lamport::cluster(n)));
     "ricart_agrawala" =>
-        |n| patient(checked(RicartAgrawala::cluster(n)).map(Check::in_order), Since::Asked, 2);
-    "carvalho_roucairol" => |n| once_heard(checked(CarvalhoRoucairol::cluster(n)));
-    "singhal_dynamic" => |n| once_heard(checked(SinghalDynamic::cluster(n)));
-    "maekawa" => |n| once_heard(checked(Maekawa::grid(n)));
-    "maekawa_circle" => |n| once_heard(maekawa(circle(n)));
-    "maekawa_triangle" => |n| once_heard(maekawa(
-        GrantingSets::triangle(n, Scheme::Alternating).map_err(ClusterError::from)));
-    "maekawa_plane" => |n| once_heard(maekawa(
-        GrantingSets::projective_plane_of(n).map_err(ClusterError::from)));
-    "majority" => |n| once_heard(maekawa(GrantingSets::majority(n).map_err(ClusterError::from)));
-    "weighted_majority" => |n| once_heard(maekawa(weighted(n).map_err(ClusterError::from)));
-    "raymond_k" => |n| once_heard(checked(RaymondK::cluster(n, k(n))));
-    "token_ring" => |n| once_heard(with_token(TokenRing::cluster(n)));
-    "suzuki_kasami" => |n| once_heard(with_token(SuzukiKasami::cluster(n)));
-    "suzuki_kasami_ring" => |n| once_heard(suzuki_kasami(Topology::ring(n)));
-    "suzuki_kasami_tree" => |n| once_heard(suzuki_kasami(Topology::line(n)));
-    "ricart_agrawala_token" => |n| once_heard(with_token(RicartAgrawalaToken::cluster(n)));
-    // Who waits may not have asked anybody: it will be asked. So there is no telling when it has been heard.
+        |n| in_order(checked(RicartAgrawala::cluster(n)));
+    "carvalho_roucairol" => |n| checked(CarvalhoRoucairol::cluster(n));
+    "singhal_dynamic" => |n| checked(SinghalDynamic::cluster(n));
+    "maekawa" => |n| checked(Maekawa::grid(n));
+    "maekawa_circle" => |n| maekawa(circle(n));
+    "maekawa_triangle" => |n| maekawa(
+        GrantingSets::triangle(n, Scheme::Alternating).map_err(ClusterError::from));
+    "maekawa_plane" => |n| maekawa(
+        GrantingSets::projective_plane_of(n).map_err(ClusterError::from));
+    "majority" => |n| maekawa(GrantingSets::majority(n).map_err(ClusterError::from));
+    "weighted_majority" => |n| maekawa(weighted(n).map_err(ClusterError::from));
+    "raymond_k" => |n| checked(RaymondK::cluster(n, k(n)));
+    "token_ring" => |n| with_token(TokenRing::cluster(n));
+    "suzuki_kasami" => |n| with_token(SuzukiKasami::cluster(n));
+    "suzuki_kasami_ring" => |n| suzuki_kasami(Topology::ring(n));
+    "suzuki_kasami_line" => |n| suzuki_kasami(Topology::line(n));
+    "suzuki_kasami_tree" => |n| suzuki_kasami(Topology::k_ary_tree(n, 2));
+    "ricart_agrawala_token" => |n| with_token(RicartAgrawalaToken::cluster(n));
     "singhal_heuristic" => |n| with_token(SinghalHeuristic::cluster(n));
-    "raymond" => |n| once_heard(with_token(Raymond::cluster(n)));
-    "raymond_line" => |n| once_heard(raymond(Tree::line(n)));
-    "naimi_trehel" => |n| once_heard(with_token(NaimiTrehel::cluster(n)));
-    "naimi_trehel_queue" => |n| once_heard(with_token(NaimiTrehelQueue::cluster(n)));
+    "raymond" => |n| with_token(Raymond::cluster(n));
+    "raymond_line" => |n| raymond(Tree::line(n));
+    "naimi_trehel" => |n| with_token(NaimiTrehel::cluster(n));
+    "naimi_trehel_queue" => |n| with_token(NaimiTrehelQueue::cluster(n));
     "banta_simple" =>
-        |n| once_heard(with_token(BantaSimple::cluster(n))).map(|it| it.at_most(passing_on(n)));
-    "banta_fair" => |n| once_heard(with_token(BantaFair::cluster(n)));
-    "banta_efficient" => |n| once_heard(with_token(BantaEfficient::cluster(n, Late::Strict)));
+        |n| with_token(BantaSimple::cluster(n)).map(|it| it.at_most(passing_on(n)));
+    "banta_fair" => |n| with_token(BantaFair::cluster(n));
+    "banta_efficient" => |n| with_token(BantaEfficient::cluster(n, Late::Strict));
     "banta_efficient_hardened" =>
-        |n| once_heard(with_token(BantaEfficient::cluster(n, Late::Hardened)));
-    "banta_k" => |n| once_heard(with_token(BantaK::cluster(n, k(n), Late::Strict)));
-    "banta_k_hardened" => |n| once_heard(with_token(BantaK::cluster(n, k(n), Late::Hardened)));
+        |n| with_token(BantaEfficient::cluster(n, Late::Hardened));
+    "banta_k" => |n| with_token(BantaK::cluster(n, k(n), Late::Strict));
+    "banta_k_hardened" => |n| with_token(BantaK::cluster(n, k(n), Late::Hardened));
 }
 
 /// A part of [`all`] that takes some seconds.
@@ -207,42 +236,47 @@ pub fn soon() -> Vec<(&'static str, Scope)> {
         let nodes = scope.requests.len();
         let entries: u8 = scope.requests.iter().sum();
         let large = ["lamport", "ricart_agrawala", "carvalho_roucairol", "raymond_k", "banta_fair"];
-        let large = large.contains(name) || name.contains("bakery");
-        nodes == 2 || nodes == 3 && (entries <= 3 || !large)
+        let large = large.contains(name) || REGISTERS.contains(name);
+        let quick = scope.users == Users::Unhurried;
+        nodes == 2 || nodes == 3 && (entries <= 3 || quick || !large)
     });
     scopes
 }
 
-/// What is explored of each algorithm when all are: two nodes twice each, three nodes, four where it fits. A few states
-/// more where messages are many; and where timers matter, with timers that run out at any moment.
+/// Two nodes twice each, three nodes, and four where it fits: how many times each wants in.
+const USUAL: &[&[u8]] = &[&[2, 2], &[1, 1, 1], &[2, 2, 2], &[1, 1, 1, 1]];
+
+/// Where messages are quick: each often enough to pass the others too often.
+const QUICK: &[&[u8]] = &[&[3, 3, 3], &[2, 2, 2, 2]];
+
+/// What is explored of each algorithm when all are: slow and quick messages; and where it is claimed that nothing is lost
+/// by it, timers that run out at any moment.
 pub fn all() -> Vec<(&'static str, Scope)> {
     let scopes = EXPLORABLE.iter().flat_map(|&name| {
-        let two = Scope::new(2, 2);
-        let three = [Scope::new(3, 1), Scope::new(3, 2)];
-        let four = Scope::new(4, 1);
-        let mut scopes = match name {
-            // One who waits, and others who come often enough to pass it too often.
-            "lamport" => vec![two, Scope::new(2, 3), Scope::new(3, 1), Scope::of([2, 1, 1])],
+        let (slow, quick): (&[&[u8]], _) = match name {
+            // A seat that is never taken, so that the others may withdraw; and one who comes twice.
+            name if REGISTERS.contains(&name) => (
+                &[&[2, 2], &[1, 1, 1], &[2, 2, 2], &[1, 1, 1, 1], &[1, 1, 1, 0], &[2, 1, 1, 1]],
+                &[][..],
+            ),
+            // By order of asking: the others come often enough to pass, however slow messages are. Many messages.
+            "lamport" => (&[&[2, 2], &[1, 1, 1], &[3, 3], &[2, 1, 1]], QUICK),
             "ricart_agrawala" => {
-                let [once, twice] = three;
-                vec![two, Scope::new(2, 3), once, twice, Scope::of([1, 3, 2]), four]
+                (&[&[2, 2], &[1, 1, 1], &[2, 2, 2], &[1, 1, 1, 1], &[3, 3], &[1, 3, 2]], QUICK)
             }
-            "raymond_k" => {
-                let some = [[2, 1, 1].to_vec(), [1, 1, 1, 0].to_vec()].map(Scope::of);
-                [two, Scope::new(3, 1)].into_iter().chain(some).collect()
-            }
+            "raymond_k" => (&[&[2, 2], &[1, 1, 1], &[2, 1, 1], &[1, 1, 1, 0]], QUICK),
             // The circle of four does not meet.
-            "maekawa_circle" => [two].into_iter().chain(three).collect(),
-            "maekawa_triangle" => {
-                three.into_iter().chain([Scope::of([1, 1, 1, 1, 0, 0])]).collect()
-            }
-            "maekawa_plane" => vec![Scope::of([1, 1, 1, 0, 0, 0, 0])],
-            _ => [two].into_iter().chain(three).chain([four]).collect(),
+            "maekawa_circle" => (&[&[2, 2], &[1, 1, 1], &[2, 2, 2]], &QUICK[..1]),
+            "maekawa_triangle" => (&[&[1, 1, 1], &[2, 2, 2], &[1, 1, 1, 1, 0, 0]], &QUICK[..1]),
+            "maekawa_plane" => (&[&[1, 1, 1, 0, 0, 0, 0]], &[&[3, 3, 1, 0, 0, 0, 0][..]][..]),
+            _ => (USUAL, QUICK),
         };
-        if name.ends_with("hardened") {
-            scopes.extend([Scope::new(3, 1).late(), Scope::new(3, 2).late()]);
-        }
-        scopes.into_iter().map(move |scope| (name, scope))
+        let late: &[&[u8]] =
+            if name.ends_with("hardened") { &[&[1, 1, 1], &[2, 2, 2]] } else { &[] };
+        let slow = slow.iter().map(|&requests| Scope::of(requests));
+        let quick = quick.iter().map(|&requests| Scope::of(requests).quick());
+        let late = late.iter().map(|&requests| Scope::of(requests).late());
+        slow.chain(quick).chain(late).map(move |scope| (name, scope)).collect::<Vec<_>>()
     });
     scopes.collect()
 }

@@ -5,7 +5,9 @@ use std::fmt::{self, Debug};
 use std::hash::Hash;
 use std::time::{Duration, Instant};
 
-use exclusion::check::{Check, Checker, HasDiscoveries, Model, Path, Property, Timers, trace_of};
+use exclusion::check::{
+    Check, Checker, HasDiscoveries, Model, Path, Property, Timers, Users, trace_of,
+};
 use exclusion::protocol::{Channels, Protocol, Trace};
 use serde::{Serialize, Serializer};
 
@@ -18,7 +20,8 @@ pub struct Explored {
     pub nodes: usize,
     /// How many times each user wanted in; node by node where that differs.
     pub requests: String,
-    /// In which order messages arrived: `fifo` or `any`; and `, late` if timers ran out at any moment.
+    /// In which order messages arrived: `fifo` or `any`; `, quick` if users acted only when none was on its way; and
+    /// `, late` if timers ran out at any moment.
     pub channels: &'static str,
     /// How many states there are.
     pub states: usize,
@@ -136,11 +139,15 @@ impl<P: Protocol> Explorable for Check<P> {
     }
 
     fn channels(&self) -> &'static str {
-        match self.network() {
-            (Channels::Fifo, Timers::InTime) => "fifo",
-            (Channels::Fifo, Timers::AnyTime) => "fifo, late",
-            (Channels::AnyOrder, Timers::InTime) => "any",
-            (Channels::AnyOrder, Timers::AnyTime) => "any, late",
+        match self.circumstances() {
+            (Channels::Fifo, Timers::InTime, Users::AnyTime) => "fifo",
+            (Channels::Fifo, Timers::AnyTime, Users::AnyTime) => "fifo, late",
+            (Channels::Fifo, Timers::InTime, Users::Unhurried) => "fifo, quick",
+            (Channels::Fifo, Timers::AnyTime, Users::Unhurried) => "fifo, quick, late",
+            (Channels::AnyOrder, Timers::InTime, Users::AnyTime) => "any",
+            (Channels::AnyOrder, Timers::AnyTime, Users::AnyTime) => "any, late",
+            (Channels::AnyOrder, Timers::InTime, Users::Unhurried) => "any, quick",
+            (Channels::AnyOrder, Timers::AnyTime, Users::Unhurried) => "any, quick, late",
         }
     }
 
@@ -209,8 +216,8 @@ impl Explorer<'_> {
     }
 }
 
-/// One number if all are alike, else all.
-fn in_words(requests: &[u8]) -> String {
+/// How many times each wants in: one number if all are alike, else all.
+pub fn in_words(requests: &[u8]) -> String {
     let alike = requests.iter().all(|times| *times == requests[0]);
     let shown = if alike { &requests[..1] } else { requests };
     shown.iter().map(u8::to_string).collect::<Vec<_>>().join(",")

@@ -13,7 +13,7 @@ use command::{check, diagram, locks, messages, report};
 #[derive(Parser)]
 #[command(
     version,
-    after_help = "Without a command: a tour of one or two minutes, and a page with all of it.\n\nExamples:\n  lab\n  lab locks --workloads short\n  lab check ricart_agrawala --nodes 3\n  lab report --output exclusion.html"
+    after_help = "Without a command: a tour of about a minute, and a page with all of it.\n\nExamples:\n  lab\n  lab locks --workloads short\n  lab check ricart_agrawala --nodes 3\n  lab report --output exclusion.html"
 )]
 struct Lab {
     #[command(subcommand)]

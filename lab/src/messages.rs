@@ -113,7 +113,9 @@ impl Visitor for Measure {
         let nodes = cluster.len();
         let cost = P::cost(&cluster).expect("every algorithm of the catalogue has a formula");
         let promise = load.promise(&cost).clone();
-        let affordable = (Self::MESSAGES / promise.end().max(1.0)) as u64;
+        // Where there is no bound to go by, the entries alone are bounded.
+        let most = if promise.end().is_finite() { promise.end().max(1.0) } else { 1.0 };
+        let affordable = (Self::MESSAGES / most) as u64;
         let entries = affordable.min(Self::ENTRIES_A_NODE * nodes as u64);
         let delay =
             if load == Load::Alone { Delay::Constant(1.0) } else { Delay::Exponential(1.0) };

@@ -10,7 +10,7 @@ use exclusion::protocol::{
     Trace, step,
 };
 
-/// Each node's user enters so often, as fast as it can. What happened, in microseconds.
+/// Each node's user enters so often, as fast as it can. What happened, in microseconds; if they get stuck, until then.
 ///
 /// # Errors
 /// If the cluster cannot be started, or goes down.
@@ -31,9 +31,9 @@ where
         let users = handles.map(|mut handle| {
             scope.spawn(move || {
                 for _ in 0..entries {
-                    let inside = handle.lock().map_err(|down| down.to_string())?;
+                    let inside = handle.lock_timeout(STUCK).map_err(|down| down.to_string())?;
+                    let Some(_inside) = inside else { break };
                     std::thread::sleep(Duration::from_micros(50));
-                    drop(inside);
                 }
                 Ok(())
             })
@@ -46,6 +46,9 @@ where
     let mut written = log.written.lock().unwrap_or_else(PoisonError::into_inner);
     Ok(std::mem::take(&mut written.trace))
 }
+
+/// Who has not entered after so long will not: plain voting deadlocks, which is worth a picture too.
+const STUCK: Duration = Duration::from_secs(2);
 
 struct Log {
     began: Instant,

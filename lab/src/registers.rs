@@ -249,8 +249,10 @@ impl<A: Program> Model for Contention<A> {
             Property::always("mutual exclusion", Self::is_exclusive),
             Property::always("no dead end", Self::is_alive),
             Property::sometimes("everybody enters", Self::is_done),
-            Property::sometimes("two contend", Self::is_contended),
         ];
+        if self.entries.iter().filter(|&&times| times > 0).count() > 1 {
+            properties.push(Property::sometimes("two contend", Self::is_contended));
+        }
         if self.first_come {
             properties.push(Property::always("first come, first served", Self::keeps_order));
         }

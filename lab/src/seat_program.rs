@@ -57,6 +57,8 @@ pub enum BakeryFlaw {
     Ties,
     /// Of equal tickets none goes first.
     Polite,
+    /// The higher ticket goes first.
+    Backwards,
 }
 
 /// Where a customer is.
@@ -135,6 +137,7 @@ impl Program for Bakery {
                 let ahead = match self.flaw {
                     Some(BakeryFlaw::Ties) => word < ticket,
                     Some(BakeryFlaw::Polite) => word <= ticket,
+                    Some(BakeryFlaw::Backwards) => (word, other) > (ticket, seat),
                     _ => (word, other) < (ticket, seat),
                 };
                 if word == CHOOSING || (word != IDLE && ahead) {
@@ -156,6 +159,8 @@ impl Program for Bakery {
 pub struct BlackWhite {
     /// How many seats.
     pub seats: usize,
+    /// Whether nobody says that it is choosing: wrong, for who looks then misses it.
+    pub hasty: bool,
 }
 
 /// Where a customer is. A ticket is twice its number and its colour.
@@ -196,7 +201,7 @@ impl Program for BlackWhite {
     }
 
     fn begin(&self, _: usize) -> BlackWhitePlace {
-        BlackWhitePlace::Choose
+        if self.hasty { BlackWhitePlace::Colour } else { BlackWhitePlace::Choose }
     }
 
     fn leave(&self, seat: usize, registers: &[u8]) -> BlackWhitePlace {

@@ -5,11 +5,14 @@ use std::fmt::Write;
 
 use exclusion::protocol::{Happening, NodeId, Trace};
 
-/// The trace as a log for ShiViz, with vector clocks. Its parser is `(?<host>\S*) (?<clock>{.*})\n(?<event>.*)`.
+/// How ShiViz is to read an event, and that there is one execution: the first two lines of a log that it opens.
+const HEADER: &str = "(?<host>\\S*) (?<clock>{.*})\\n(?<event>.*)\n\n";
+
+/// The trace as a log for ShiViz, with vector clocks.
 pub fn shiviz(trace: &Trace) -> String {
     let mut clocks: BTreeMap<NodeId, BTreeMap<String, u64>> = BTreeMap::new();
     let mut sent: HashMap<u64, BTreeMap<String, u64>> = HashMap::new();
-    let mut log = String::new();
+    let mut log = HEADER.to_owned();
     for event in &trace.events {
         let name = event.node.to_string();
         let clock = clocks.entry(event.node).or_default();

@@ -12,6 +12,7 @@ use serde::Deserialize;
 #[derive(Deserialize, Debug)]
 struct Seen {
     width: u32,
+    dark: bool,
     texts: usize,
     wrong: Vec<String>,
     figures: Vec<Figure>,
@@ -33,24 +34,36 @@ fn folder() -> PathBuf {
     folder
 }
 
-/// Opens a page in a frame that is so wide, and looks at it. A browser's own window cannot be as narrow as a telephone.
+/// Whether it is light or dark outside.
+#[derive(Clone, Copy, Debug)]
+enum Sky {
+    Day = 0,
+    Night = 1,
+}
+
 fn look(name: &str, html: &str, width: u32) -> Seen {
+    look_by(name, html, width, Sky::Day)
+}
+
+/// Opens a page in a frame that is so wide, and looks at it. A browser's own window cannot be as narrow as a telephone.
+fn look_by(name: &str, html: &str, width: u32, sky: Sky) -> Seen {
     let script = include_str!("browser/look.js");
     let (head, tail) = html.rsplit_once("</body>").expect("a whole page");
     let looked_at = format!("{head}<script>{script}</script></body>{tail}");
     let looked_at = looked_at.replace('&', "&amp;").replace('"', "&quot;");
-    let path = folder().join(format!("{name}-{width}.html"));
+    let path = folder().join(format!("{name}-{width}-{sky:?}.html"));
     let frame = format!(
         "<!doctype html><link rel=icon href='data:,'><body><iframe srcdoc=\"{looked_at}\" \
          style='border:0;width:{width}px;height:900px'></iframe></body>"
     );
     std::fs::write(&path, frame).expect("room");
-    let profile = folder().join(format!("profile-{name}-{width}"));
+    let profile = folder().join(format!("profile-{name}-{width}-{sky:?}"));
     let browser = std::env::var("CHROMIUM").unwrap_or_else(|_| "chromium".to_owned());
     let output = Command::new(&browser)
         .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"])
         .args(["--disable-background-networking", "--disable-component-update", "--disable-sync"])
         .args(["--enable-logging=stderr", "--hide-scrollbars", "--dump-dom"])
+        .arg(format!("--blink-settings=preferredColorScheme={}", 1 - sky as u8))
         .arg(format!("--user-data-dir={}", profile.display()))
         .arg("--window-size=1400,1000")
         .arg(format!("file://{}", path.display()))
@@ -132,24 +145,48 @@ fn the_page_needs_no_network_and_no_scripts() {
     }
 }
 
+/// How many lines of life, stays inside and messages a picture has.
+fn counts(picture: &str) -> [usize; 3] {
+    ["life", "inside", "message"]
+        .map(|class| picture.matches(&format!("class=\"{class}\"")).count())
+}
+
 #[test]
 fn the_commands_of_the_diagrams_draw_them() {
     let folder = folder().join("drawn");
     std::fs::create_dir_all(&folder).expect("there is room");
-    let commands = page().split("cargo run --release -- diagram ").skip(1);
-    let commands = commands.map(|rest| rest.split_once('<').expect("markup follows").0);
     let mut drawn = 0;
-    for command in commands {
+    for figure in page().split("<figure id=\"").skip(1) {
+        let words = figure.split("<span>").skip(1).map(|it| it.split_once('<').expect("markup").0);
+        let words: Vec<_> = words.skip_while(|word| *word != "diagram").collect();
+        let [_, algorithm, ..] = words[..] else { continue };
         let lab = Command::new(env!("CARGO_BIN_EXE_lab"))
-            .arg("diagram")
-            .args(command.split(' '))
+            .args(&words)
             .current_dir(&folder)
             .output()
             .expect("the lab runs");
-        assert!(lab.status.success(), "{command}: {lab:?}");
+        assert!(lab.status.success(), "{words:?}: {lab:?}");
+        let picture = std::fs::read_to_string(folder.join(format!("{algorithm}.svg")));
+        let [life, inside, message] = counts(figure);
+        // One more stay inside stands in the legend, which is elsewhere on the page.
+        assert_eq!(
+            counts(&picture.expect("it was drawn")),
+            [life, inside + 1, message],
+            "{words:?}"
+        );
+        if let Some(nodes) = words.iter().position(|word| *word == "--nodes") {
+            assert_eq!(words[nodes + 1], life.to_string(), "a line a node");
+        }
         drawn += 1;
     }
     assert_eq!(drawn, lab::catalogue::NAMES.len() + 1);
+}
+
+#[test]
+fn it_can_be_read_by_night() {
+    let seen = look_by("report", page(), 1280, Sky::Night);
+    assert!(seen.dark, "the browser does not know that it is night");
+    assert_sound(&seen, 1280);
 }
 
 /// What the look must find: it is worth nothing if it cannot.
@@ -169,6 +206,9 @@ fn a_bad_page_is_seen_to_be_bad() {
 
     let svg = "<svg width=200 height=50><text x=190 y=20>a long label</text></svg>";
     assert_eq!(look("cut", &bad(svg), 400).wrong, ["cut off: 'a long label'"]);
+
+    let pale = "<p style='color:#ddd;background:#fff'>pale</p>";
+    assert_eq!(look("pale", &bad(pale), 400).wrong, ["hard to read: 'pale'"]);
 
     let wide = "<div style='width:500px'>wide</div>";
     assert!(look("wide", &bad(wide), 400).wrong[0].starts_with("wider than the screen"));

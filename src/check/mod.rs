@@ -34,7 +34,7 @@ mod network;
 mod state;
 mod trace;
 
-pub use model::{Check, Since, Timers};
+pub use model::{Check, Timers, Users};
 pub use state::{Action, Failure, State};
 pub use stateright::{Checker, CheckerBuilder, Expectation, HasDiscoveries, Model, Path, Property};
 pub use trace::trace_of;

@@ -16,14 +16,14 @@ pub enum Timers {
     AnyTime,
 }
 
-/// From when on it counts how many others enter while one waits.
+/// When users may ask and leave.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Since {
-    /// Since its user has asked.
-    Asked,
-    /// Since a moment at which it waited and nothing was on its way: all have heard of its request who will. A request
+pub enum Users {
+    /// At any moment.
+    AnyTime,
+    /// Only when no message is on its way: messages are quicker than people. What is fair shows only then, for a request
     /// that is on its way for long can be passed by all who ask where it has not come yet.
-    Heard,
+    Unhurried,
 }
 
 /// A cluster to be explored. See the [module](super).
@@ -33,7 +33,8 @@ pub struct Check<P: Protocol> {
     requests: Vec<u8>,
     channels: Channels,
     timers: Timers,
-    patience: Option<(Since, u8)>,
+    users: Users,
+    most_passed: Option<u8>,
     most_sent: Option<f64>,
     token: Option<Token<P>>,
     stamp: Option<fn(&P) -> Option<Stamp>>,
@@ -54,7 +55,8 @@ impl<P: Protocol> Check<P> {
             nodes,
             channels: P::CHANNELS,
             timers: Timers::InTime,
-            patience: None,
+            users: Users::AnyTime,
+            most_passed: None,
             most_sent: None,
             token: None,
             stamp: None,
@@ -92,15 +94,22 @@ impl<P: Protocol> Check<P> {
         self
     }
 
-    /// Claims that no more than so many others enter while one waits.
+    /// When users may ask and leave.
     #[must_use]
-    pub fn bypass(mut self, since: Since, most: u8) -> Self {
-        self.patience = Some((since, most));
+    pub fn users(mut self, users: Users) -> Self {
+        self.users = users;
         self
     }
 
-    /// Claims that no more messages are sent than so many for each request that has been made. Then at some time there
-    /// are no more to come: if there is no dead end either, everybody is served.
+    /// Claims that no more than so many others enter from when one asks until it enters.
+    #[must_use]
+    pub fn bypass(mut self, most: u8) -> Self {
+        self.most_passed = Some(most);
+        self
+    }
+
+    /// Claims that no more messages are sent than so many for each request that has been made. Then nothing is passed on
+    /// for ever: once the others stop asking, and if there is no dead end, whoever waits is served.
     #[must_use]
     pub fn at_most(mut self, messages: f64) -> Self {
         self.most_sent = messages.is_finite().then_some(messages);
@@ -144,9 +153,9 @@ impl<P: Protocol> Check<P> {
         &self.requests
     }
 
-    /// In which order messages arrive, and when timers may run out.
-    pub fn network(&self) -> (Channels, Timers) {
-        (self.channels, self.timers)
+    /// In which order messages arrive, when timers may run out, and when users may ask and leave.
+    pub fn circumstances(&self) -> (Channels, Timers, Users) {
+        (self.channels, self.timers, self.users)
     }
 
     fn is_exclusive(&self, state: &State<P>) -> bool {
@@ -190,31 +199,30 @@ impl<P: Protocol> Check<P> {
     }
 
     fn is_patient(&self, state: &State<P>) -> bool {
-        self.patience.is_none_or(|(_, most)| state.users.iter().all(|user| user.passed <= most))
+        self.most_passed.is_none_or(|most| state.users.iter().all(|user| user.passed <= most))
     }
 
     fn is_at_its_cost(&self, state: &State<P>) -> bool {
         let left: u32 = state.users.iter().map(|user| u32::from(user.requests_left)).sum();
-        let asked = self.requests.iter().map(|&times| u32::from(times)).sum::<u32>() - left;
+        let asked = self.wanted_in_all() - left;
         self.most_sent.is_none_or(|most| f64::from(state.sent) <= most * f64::from(asked))
     }
 
-    /// Whether somebody may be passed more often than is claimed, if the others have so many requests.
-    fn can_lose_patience(&self) -> bool {
-        let all: usize = self.requests.iter().map(|&times| usize::from(times)).sum();
+    fn wanted_in_all(&self) -> u32 {
+        self.requests.iter().map(|&times| u32::from(times)).sum()
+    }
+
+    /// The bound on bypassing, if the others want in often enough that somebody could be passed more often.
+    fn bound_on_passing(&self) -> Option<u8> {
         let waits = self.requests.iter().filter(|&&times| times > 0);
-        let others = waits.map(|&times| all - usize::from(times)).max().unwrap_or(0);
-        self.patience.is_some_and(|(_, most)| others > usize::from(most))
+        let others = waits.map(|&times| self.wanted_in_all() - u32::from(times)).max().unwrap_or(0);
+        self.most_passed.filter(|&most| others > u32::from(most))
     }
 
     fn ghosts(&self) -> Ghosts {
-        Ghosts {
-            passed_since: self
-                .patience
-                .filter(|_| self.can_lose_patience())
-                .map(|(since, _)| since),
-            sent: self.most_sent.is_some(),
-        }
+        // One more than may be is enough to see that it is too many, and keeps what circles finite.
+        let one_too_many = |most: f64| (most * f64::from(self.wanted_in_all())) as u32 + 1;
+        Ghosts { passed: self.bound_on_passing().is_some(), sent: self.most_sent.map(one_too_many) }
     }
 }
 
@@ -223,8 +231,7 @@ impl<P: Protocol> Model for Check<P> {
     type Action = Action<P::Message>;
 
     fn init_states(&self) -> Vec<State<P>> {
-        let user =
-            |&requests_left| User { phase: Phase::Idle, requests_left, heard: false, passed: 0 };
+        let user = |&requests_left| User { phase: Phase::Idle, requests_left, passed: 0 };
         let mut state = State {
             nodes: self.nodes.clone(),
             network: Network::new(self.channels),
@@ -243,7 +250,9 @@ impl<P: Protocol> Model for Check<P> {
         if state.failure.is_some() {
             return;
         }
-        for (node, user) in NodeId::all(state.users.len()).zip(&state.users) {
+        let users_act = self.users == Users::AnyTime || state.network.is_empty();
+        let users = NodeId::all(state.users.len()).zip(&state.users);
+        for (node, user) in users.filter(|_| users_act) {
             match user.phase {
                 Phase::Idle if user.requests_left > 0 => actions.push(Action::Request(node)),
                 Phase::Inside => actions.push(Action::Leave(node)),
@@ -288,7 +297,7 @@ impl<P: Protocol> Model for Check<P> {
         if self.stamp.is_some() {
             properties.push(Property::always("order", Self::is_in_order));
         }
-        if self.can_lose_patience() {
+        if self.bound_on_passing().is_some() {
             properties.push(Property::always("bypass", Self::is_patient));
         }
         if self.most_sent.is_some() {

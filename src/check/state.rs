@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use super::model::Since;
 use super::network::{Envelope, Network};
 use crate::protocol::{Input, NodeId, Outbox, Phase, Protocol, Timer, Unexpected, step};
 
@@ -67,16 +66,18 @@ pub struct State<P: Protocol> {
     pub(super) users: Vec<User>,
     /// What must not happen, and did. Nothing happens after it.
     pub failure: Option<Failure>,
-    /// How many messages have been sent; counted only where a bound is claimed.
-    pub(super) sent: u16,
+    /// How many messages have been sent; counted only where a bound is claimed, and only as far as one too many.
+    pub(super) sent: u32,
 }
 
 /// What is counted beside what happens. States that differ in nothing else are different states, so nothing is counted
 /// without need.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ghosts {
-    pub(super) passed_since: Option<Since>,
-    pub(super) sent: bool,
+    /// How often each is passed.
+    pub(super) passed: bool,
+    /// How many messages have been sent, up to so many.
+    pub(super) sent: Option<u32>,
 }
 
 /// A node's user.
@@ -85,9 +86,7 @@ pub(super) struct User {
     pub(super) phase: Phase,
     /// How many more times it wants in.
     pub(super) requests_left: u8,
-    /// Whether it has waited while nothing was on its way. Always, if it counts from when it asks.
-    pub(super) heard: bool,
-    /// How many others have entered since then; counted only where a bound is claimed.
+    /// How many others have entered while it waits; counted only where a bound is claimed.
     pub(super) passed: u8,
 }
 
@@ -130,7 +129,6 @@ impl<P: Protocol> State<P> {
                 let user = &mut next.users[node.index()];
                 user.requests_left = user.requests_left.checked_sub(1)?;
                 user.phase = Phase::Waiting;
-                user.heard = ghosts.passed_since == Some(Since::Asked);
                 (*node, Input::Request)
             }
             Action::Leave(node) => {
@@ -165,32 +163,28 @@ impl<P: Protocol> State<P> {
                 return;
             }
             self.network.send(node, to, message);
-            self.sent += u16::from(ghosts.sent);
+            self.sent = ghosts.sent.map_or(0, |most| most.min(self.sent + 1));
         }
         for (timer, _) in out.timers() {
             let place = self.timers.partition_point(|it| *it < (node, timer));
             self.timers.insert(place, (node, timer));
         }
         if out.take_entry() {
-            self.enter(node);
-        }
-        if ghosts.passed_since == Some(Since::Heard)
-            && self.network.is_empty()
-            && self.timers.is_empty()
-        {
-            self.users.iter_mut().for_each(|user| user.heard = user.phase.is_waiting());
+            self.enter(node, ghosts);
         }
     }
 
-    fn enter(&mut self, node: NodeId) {
+    fn enter(&mut self, node: NodeId, ghosts: Ghosts) {
         let user = &mut self.users[node.index()];
         if !user.phase.is_waiting() {
             self.failure = Some(Failure::NotAsked(node));
             return;
         }
-        (user.phase, user.heard, user.passed) = (Phase::Inside, false, 0);
-        for user in self.users.iter_mut().filter(|user| user.heard) {
-            user.passed = user.passed.saturating_add(1);
+        (user.phase, user.passed) = (Phase::Inside, 0);
+        if ghosts.passed {
+            for user in self.users.iter_mut().filter(|user| user.phase.is_waiting()) {
+                user.passed = user.passed.saturating_add(1);
+            }
         }
     }
 }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use super::Refused;
+
 /// A node of a cluster: a number from 0.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeId(pub u32);
@@ -38,6 +40,18 @@ impl NodeId {
     /// All nodes but this one, beginning after it and going round.
     pub fn after(self, count: usize) -> impl Iterator<Item = NodeId> + Clone {
         (self.index() + 1..count).chain(0..self.index()).map(Self::at)
+    }
+
+    /// Refuses what does not come from another node of a cluster of `count`.
+    ///
+    /// # Errors
+    /// If it comes from this node, or from none that there is.
+    #[inline]
+    pub fn check_peer(self, from: NodeId, count: usize) -> Result<(), Refused> {
+        if from == self || from.index() >= count {
+            return Err(Refused("there is no such peer"));
+        }
+        Ok(())
     }
 
     /// All nodes but this one, in order.

@@ -5,6 +5,7 @@ pub mod baton;
 pub mod by_hand;
 pub mod flawed;
 pub mod happened_before;
+pub mod load;
 
 use std::sync::mpsc;
 use std::time::Duration;

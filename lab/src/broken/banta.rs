@@ -43,6 +43,11 @@ pub fn banta_6_k_releases(flawed: bool) -> Check<Chapter6> {
     Check::new(Chapter6::cluster(2, 1, flawed.then_some(Flaw6::WaitsForAll)))
 }
 
+/// Chapter 6, where who is told of a leaving before the token comes forgets it.
+pub fn banta_6_early_release(flawed: bool) -> Check<Chapter6> {
+    Check::new(Chapter6::cluster(4, 1, flawed.then_some(Flaw6::ForgetsEarly)))
+}
+
 /// Chapter 6, where whom to tell is the lower number of two sites, instead of the one that comes first: nobody tells the
 /// good site, or the wrong one waits.
 pub fn banta_6_numbers(flawed: bool) -> Check<Chapter6> {
@@ -200,6 +205,7 @@ enum Flaw6 {
     SemaphoreStays,
     WaitsForAll,
     ByNumber,
+    ForgetsEarly,
 }
 
 /// What the token of [`Chapter6`] carries.
@@ -376,7 +382,8 @@ impl Protocol for Chapter6 {
                 self.enter_if_enough_have_left(out);
             }
             Message6::Release => {
-                self.have_left += 1;
+                let early = self.to_leave.is_none() && self.flaw == Some(Flaw6::ForgetsEarly);
+                self.have_left += usize::from(!early);
                 self.enter_if_enough_have_left(out);
             }
         }

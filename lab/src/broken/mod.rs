@@ -14,6 +14,7 @@
 //! ```
 
 pub mod banta;
+pub mod banta_fair;
 pub mod maekawa;
 pub mod permission;
 pub mod registers;
@@ -95,6 +96,10 @@ switched! {
         "of equal tickets both go first";
     "bakery_polite" is registers::bakery_polite, violates "no dead end":
         "of equal tickets none goes first";
+    "bakery_backwards" is registers::bakery_backwards, violates "first come, first served":
+        "the higher ticket goes first";
+    "black_white_hasty" is registers::black_white_hasty, violates "mutual exclusion":
+        "nobody says that it is choosing a colour";
     "tournament_leaf_first" is registers::tournament_leaf_first, violates "mutual exclusion":
         "the tree is released from the leaf";
     "ricart_agrawala_ties" is permission::ricart_agrawala_ties, violates "mutual exclusion":
@@ -103,6 +108,8 @@ switched! {
         "requests of the same time hold each other back";
     "ricart_agrawala_own_number" is permission::ricart_agrawala_own_number, violates "bypass":
         "a node does not count on from its own numbers";
+    "ricart_agrawala_youngest" is permission::ricart_agrawala_youngest, violates "order":
+        "the younger of two requests goes first";
     "carvalho_roucairol_empty" is permission::carvalho_roucairol_empty, violates "mutual exclusion":
         "at first everybody has everybody's permission";
     "carvalho_roucairol_one_request" is permission::carvalho_roucairol_one_request, violates "no dead end":
@@ -119,6 +126,8 @@ switched! {
         "a request that finds the token resting is lost";
     "suzuki_kasami_stack" is token::suzuki_kasami_stack, violates "bypass":
         "the token's queue is a stack";
+    "suzuki_kasami_kept" is token::suzuki_kasami_kept, violates "one token":
+        "who sends the token on keeps it too";
     "suzuki_kasami_stale" is token::suzuki_kasami_stale, violates "expected inputs only":
         "a request is served whatever its number";
     "ricart_agrawala_token_lowest" is token::ricart_agrawala_token_lowest, violates "bypass":
@@ -131,12 +140,16 @@ switched! {
         "a site asks for the token that it has";
     "banta_queue_copied" is banta::banta_queue_copied, violates "expected inputs only":
         "requests are copied to the token's queue, and stay where they were";
+    "banta_fair_twice" is banta_fair::banta_fair_twice, violates "expected inputs only":
+        "a request that is on the token's queue is put there again";
     "banta_5_strict_without_tmax" is banta::banta_5_strict_without_tmax, violates "no dead end":
         "a message takes longer than a period";
     "banta_6_semaphore" is banta::banta_6_semaphore, violates "no dead end":
         "the semaphore is never restored";
     "banta_6_k_releases" is banta::banta_6_k_releases, violates "no dead end":
         "the good site waits for k to leave, where fewer have entered";
+    "banta_6_early_release" is banta::banta_6_early_release, violates "no dead end":
+        "who is told of a leaving before the token comes forgets it";
     "banta_6_numbers" is banta::banta_6_numbers, violates "no dead end":
         "of two sites the lower number is told, not the one that comes first";
     also

@@ -1,10 +1,12 @@
 //! Wrong algorithms that ask for permission.
 
-use exclusion::check::{Check, Since};
+use exclusion::check::Check;
 use exclusion::protocol::lamport::Message as TimedMessage;
 use exclusion::protocol::raymond_k::Message as CountedMessage;
 use exclusion::protocol::ricart_agrawala::Message as AskingMessage;
-use exclusion::protocol::{Channels, Clock, NodeId, NodeSet, Outbox, Phase, Protocol, Refused};
+use exclusion::protocol::{
+    Channels, Clock, NodeId, NodeSet, Ordered, Outbox, Phase, Protocol, Refused, Stamp,
+};
 
 /// Ricart's and Agrawala's algorithm, where requests of the same time confirm each other: both enter.
 pub fn ricart_agrawala_ties(flawed: bool) -> Check<Asking> {
@@ -21,7 +23,12 @@ pub fn ricart_agrawala_ties_held(flawed: bool) -> Check<Asking> {
 pub fn ricart_agrawala_own_number(flawed: bool) -> Check<Asking> {
     Check::new(Asking::ricart_agrawala(2, flawed.then_some(Flaw::OwnForgotten)))
         .requests_of(NodeId(0), 4)
-        .bypass(Since::Asked, 2)
+        .bypass(2)
+}
+
+/// Ricart's and Agrawala's algorithm, where the younger of two requests goes first.
+pub fn ricart_agrawala_youngest(flawed: bool) -> Check<Asking> {
+    Check::new(Asking::ricart_agrawala(2, flawed.then_some(Flaw::YoungestFirst))).in_order()
 }
 
 /// Carvalho's and Roucairol's algorithm, where at first everybody has everybody's permission: all enter unasked.
@@ -61,6 +68,7 @@ enum Flaw {
     TiesConfirm,
     TiesHold,
     OwnForgotten,
+    YoungestFirst,
     AllPermitted,
     AsksOnce,
 }
@@ -113,6 +121,7 @@ impl Asking {
             (Phase::Inside, _) => true,
             (Phase::Waiting, Some(Flaw::TiesConfirm)) => self.asked < time,
             (Phase::Waiting, Some(Flaw::TiesHold)) => self.asked <= time,
+            (Phase::Waiting, Some(Flaw::YoungestFirst)) => (self.asked, self.me) > (time, from),
             (Phase::Waiting, _) => (self.asked, self.me) < (time, from),
         }
     }
@@ -184,6 +193,26 @@ impl Protocol for Asking {
             }
         }
         Ok(())
+    }
+
+    fn invariant(
+        cluster: &[Self],
+        _on_the_way: &[(NodeId, NodeId, &AskingMessage)],
+    ) -> Option<Result<(), &'static str>> {
+        let lacks = |one: NodeId, other: NodeId| cluster[one.index()].lacking.contains(other);
+        let mut pairs = NodeId::pairs(cluster.len());
+        let holds = pairs.all(|(one, other)| lacks(one, other) || lacks(other, one));
+        cluster[0].remembers.then_some(if holds {
+            Ok(())
+        } else {
+            Err("two nodes have the permission between them")
+        })
+    }
+}
+
+impl Ordered for Asking {
+    fn stamp(&self) -> Option<Stamp> {
+        (!self.phase.is_idle()).then_some(Stamp { time: self.asked, node: self.me })
     }
 }
 

@@ -1,7 +1,7 @@
 //! Wrong locks over shared registers.
 
 use crate::registers::Contention;
-use crate::seat_program::{Bakery, BakeryFlaw, Tournament};
+use crate::seat_program::{Bakery, BakeryFlaw, BlackWhite, Tournament};
 
 /// The bakery, where nobody says that it is choosing: two draw the same ticket, and the first to look misses the other.
 pub fn bakery_hasty(flawed: bool) -> Contention<Bakery> {
@@ -18,8 +18,18 @@ pub fn bakery_polite(flawed: bool) -> Contention<Bakery> {
     bakery(flawed.then_some(BakeryFlaw::Polite))
 }
 
+/// The bakery, where the higher ticket goes first.
+pub fn bakery_backwards(flawed: bool) -> Contention<Bakery> {
+    bakery(flawed.then_some(BakeryFlaw::Backwards))
+}
+
 fn bakery(flaw: Option<BakeryFlaw>) -> Contention<Bakery> {
     Contention::first_come(Bakery { seats: 2, flaw }, 2)
+}
+
+/// The black-white bakery, where nobody says that it is choosing.
+pub fn black_white_hasty(flawed: bool) -> Contention<BlackWhite> {
+    Contention::first_come(BlackWhite { seats: 2, hasty: flawed }, 2)
 }
 
 /// The tournament, released from the leaf up: a neighbour climbs meanwhile, and its flag is lowered by who leaves.

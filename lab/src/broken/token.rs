@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use exclusion::check::{Check, Since};
+use exclusion::check::{Check, Users};
 use exclusion::protocol::naimi_trehel::Message as TreeMessage;
 use exclusion::protocol::raymond::Message as LiftMessage;
 use exclusion::protocol::{
@@ -19,7 +19,7 @@ pub fn naimi_trehel_forwarding(flawed: bool) -> Check<Forwarding> {
 
 /// Suzuki's and Kasami's algorithm with a stack for a queue: the last comes first.
 pub fn suzuki_kasami_stack(flawed: bool) -> Check<Numbered> {
-    patience(Numbered::cluster(3, if flawed { Next::Stack } else { Next::Queue }))
+    patience(Numbered::cluster(3, if flawed { Next::Stack } else { Next::Queue }), 2)
 }
 
 /// Suzuki's and Kasami's algorithm, where a request that finds the token resting is served whatever its number: the token
@@ -28,20 +28,26 @@ pub fn suzuki_kasami_stale(flawed: bool) -> Check<Numbered> {
     Check::new(Numbered::cluster(3, if flawed { Next::Asking } else { Next::Queue }))
 }
 
+/// Suzuki's and Kasami's algorithm, where who sends the token on keeps it too: then there are two.
+pub fn suzuki_kasami_kept(flawed: bool) -> Check<Numbered> {
+    let cluster = Numbered::cluster(2, if flawed { Next::Keeping } else { Next::Queue });
+    Check::new(cluster).one_token()
+}
+
 /// Ricart's and Agrawala's token, where who leaves looks for the next from the lowest number: the highest starves.
 pub fn ricart_agrawala_token_lowest(flawed: bool) -> Check<Numbered> {
-    patience(Numbered::cluster(3, if flawed { Next::Lowest } else { Next::Round }))
+    patience(Numbered::cluster(3, if flawed { Next::Lowest } else { Next::Round }), 2)
 }
 
-/// Raymond's tree, where a node that has the token serves itself first: in the middle it passes those who asked before,
-/// and again when the token comes back.
+/// Raymond's tree, where a node that has the token serves itself first: in the middle of a star it passes those who asked
+/// before. It does so once each time that the token comes by, so nobody starves; but one is passed once more than is fair.
 pub fn raymond_greedy(flawed: bool) -> Check<Lift> {
-    patience(Lift::star(3, flawed))
+    patience(Lift::star(3, flawed), 1)
 }
 
-/// Of three, node 0 wants in three times, and nobody who has been heard may be passed by more than there are others.
-fn patience<P: Protocol>(cluster: Vec<P>) -> Check<P> {
-    Check::new(cluster).requests(2).requests_of(NodeId(0), 3).bypass(Since::Heard, 2)
+/// Of three, each wants in three times, and nobody may be passed by more than so many, where messages are quick.
+fn patience<P: Protocol>(cluster: Vec<P>, most: u8) -> Check<P> {
+    Check::new(cluster).requests(3).users(Users::Unhurried).bypass(most)
 }
 
 /// Naimi's and Trehel's algorithm, in which perhaps a resting token stays.
@@ -92,6 +98,8 @@ enum Next {
     Lowest,
     /// Wrong: who asks while the token rests, whatever its number; else first come, first served.
     Asking,
+    /// Wrong: first come, first served, but the token stays as well.
+    Keeping,
 }
 
 /// What the nodes of [`Numbered`] say to each other.
@@ -147,10 +155,17 @@ impl Numbered {
             Next::Round => self.me.after(nodes).find(wants),
             Next::Lowest => NodeId::all(nodes).find(wants),
             Next::Stack => line.pop(),
-            Next::Queue | Next::Asking => (!line.is_empty()).then(|| line.remove(0)),
+            Next::Queue | Next::Asking | Next::Keeping => {
+                (!line.is_empty()).then(|| line.remove(0))
+            }
         };
         match next {
-            Some(next) => out.send(next, NumberedMessage::Token(served, line)),
+            Some(next) => {
+                if self.next == Next::Keeping {
+                    self.token = Some((served.clone(), line.clone()));
+                }
+                out.send(next, NumberedMessage::Token(served, line));
+            }
             None => self.token = Some((served, line)),
         }
     }
@@ -208,6 +223,16 @@ impl Protocol for Numbered {
             }
         }
         Ok(())
+    }
+}
+
+impl TokenBased for Numbered {
+    fn has_token(&self) -> bool {
+        self.token.is_some()
+    }
+
+    fn is_token(message: &NumberedMessage) -> bool {
+        matches!(message, NumberedMessage::Token(..))
     }
 }
 

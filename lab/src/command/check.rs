@@ -4,16 +4,16 @@ use std::net::{Ipv4Addr, TcpListener};
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use exclusion::check::{Model, Timers};
+use exclusion::check::{Model, Timers, Users};
 use exclusion::protocol::Channels;
 use indicatif::{ProgressBar, ProgressStyle};
 use lab::broken::{BROKEN, with_broken};
 use lab::erased::Erased;
-use lab::explorable::{Scope, all, with_check};
+use lab::explorable::{REGISTERS, Scope, all, soon, with_check};
 use lab::exploration::{Explorable, Explored, Explorer, ModelVisitor, Shown};
 
 use super::diagram::draw_counterexample;
-use super::{Outcome, say, say_json};
+use super::{Outcome, prepare, say, say_json};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -22,32 +22,46 @@ Examples:
   lab check lamport --channels any
   lab check banta_efficient --nodes 3 --timers any-time
   lab check lamport --channels any --diagram lamport.svg
-  lab check ricart_agrawala --nodes 3 --requests 1,3,2
+  lab check ricart_agrawala --nodes 2 --requests 1,4
+  lab check raymond --nodes 3 --requests 3 --quick
+  lab check --soon
   lab check --all --json
   lab check --broken
   lab check naimi_trehel --nodes 3 --explore")]
 pub(crate) struct CheckCommand {
     /// The algorithm to explore
-    #[arg(required_unless_present_any = ["all", "broken"])]
+    #[arg(required_unless_present_any = ["all", "soon", "broken"])]
     algorithm: Option<String>,
     /// Every algorithm, as far as it is explored for the documentation
     #[arg(long, conflicts_with_all = ["algorithm", "explore"])]
     all: bool,
-    /// Every variant that is wrong on purpose: each must be refuted
+    /// A part of all that takes some seconds
     #[arg(long, conflicts_with_all = ["algorithm", "all", "explore"])]
+    soon: bool,
+    /// Every variant that is wrong on purpose: each must be refuted
+    #[arg(long, conflicts_with_all = ["algorithm", "all", "soon", "explore"])]
     broken: bool,
     /// How many nodes
-    #[arg(long, default_value_t = 3)]
+    #[arg(long, default_value_t = 3, conflicts_with_all = Self::LISTS)]
     nodes: usize,
     /// How many times each user wants in; node by node, separated by commas, where that differs
-    #[arg(long, value_delimiter = ',', default_value = "1")]
+    #[arg(
+        long,
+        value_delimiter = ',',
+        default_value = "1",
+        value_parser = clap::value_parser!(u8).range(0..=20),
+        conflicts_with_all = Self::LISTS
+    )]
     requests: Vec<u8>,
     /// In which order messages arrive [default: as the algorithm needs it]
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = Self::LISTS)]
     channels: Option<Order>,
-    /// When timers run out
-    #[arg(long, default_value = "in-time")]
-    timers: When,
+    /// When timers run out [default: in-time]
+    #[arg(long, conflicts_with_all = Self::LISTS)]
+    timers: Option<When>,
+    /// Let users ask and leave only when no message is on its way, and claim that nobody is passed by more than there are others
+    #[arg(long, conflicts_with_all = Self::LISTS)]
+    quick: bool,
     /// Give up after so many states, counted as often as they are come to
     #[arg(long, default_value_t = Self::MOST_STATES)]
     most_states: usize,
@@ -58,7 +72,7 @@ pub(crate) struct CheckCommand {
     #[arg(long, conflicts_with_all = ["json", "explore"])]
     markdown: bool,
     /// Draw the first counterexample, as SVG
-    #[arg(long, value_name = "PATH", conflicts_with_all = ["all", "broken", "explore"])]
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["all", "soon", "broken", "explore"])]
     diagram: Option<PathBuf>,
     /// Show it in stateright's Explorer, on this machine only, until interrupted
     #[arg(long)]
@@ -87,7 +101,13 @@ enum When {
 impl CheckCommand {
     const MOST_STATES: usize = 1_000_000_000;
 
+    /// What says by itself what is explored.
+    const LISTS: [&str; 3] = ["all", "soon", "broken"];
+
     pub(crate) fn run(&self) -> Outcome {
+        if self.most_states == 0 {
+            return Err("--most-states takes 1 or more".to_owned());
+        }
         if self.broken {
             return self.run_broken();
         }
@@ -98,15 +118,28 @@ impl CheckCommand {
                 Order::Any => Channels::AnyOrder,
             }),
             timers: match self.timers {
-                When::InTime => Timers::InTime,
-                When::AnyTime => Timers::AnyTime,
+                None | Some(When::InTime) => Timers::InTime,
+                Some(When::AnyTime) => Timers::AnyTime,
             },
+            users: if self.quick { Users::Unhurried } else { Users::AnyTime },
         };
+        let registers = |algorithm: &String| REGISTERS.contains(&algorithm.as_str());
+        let of_messages = self.channels.is_some() || self.timers.is_some() || self.quick;
+        if self.algorithm.as_ref().is_some_and(registers) && of_messages {
+            return Err(
+                "locks over registers have neither messages nor timers: leave those options out"
+                    .to_owned(),
+            );
+        }
         let wanted = match self.algorithm.as_deref() {
             Some(algorithm) if self.explore => return self.serve(algorithm, &scope),
             Some(algorithm) => vec![(algorithm, scope)],
+            None if self.soon => soon(),
             None => all(),
         };
+        if let Some(path) = &self.diagram {
+            prepare(path, "--diagram")?;
+        }
         self.say_heading();
         let mut all_hold = true;
         for (algorithm, scope) in wanted {
@@ -116,7 +149,8 @@ impl CheckCommand {
             all_hold &= explored.verdict == "holds";
             self.tell(&explored);
             if let Some(path) = &self.diagram {
-                draw_counterexample(&explored, path)?;
+                // The rows are on the standard output.
+                eprintln!("{}", draw_counterexample(&explored, path)?);
             }
         }
         Ok(all_hold)

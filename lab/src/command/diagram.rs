@@ -10,10 +10,10 @@ use lab::diagram::{Diagram, Unit};
 use lab::exploration::{Explored, Shown};
 use lab::recording::record;
 use lab::shiviz::shiviz;
-use lab::sketch::Sketch;
+use lab::sketch::{Sketch, nodes_for};
 
 use super::check::Explore;
-use super::{Outcome, say, write};
+use super::{Outcome, prepare, say, write};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -29,15 +29,15 @@ pub(crate) struct DiagramCommand {
     /// Where what is drawn comes from
     #[arg(long, default_value = "simulation")]
     from: From,
-    /// How many nodes
-    #[arg(long, default_value_t = 3)]
-    nodes: usize,
-    /// How many entries; of actors, how many each
-    #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=1000))]
-    entries: u32,
-    /// Where chance starts from
-    #[arg(long, default_value_t = 1)]
-    seed: u64,
+    /// How many nodes [default: as many as show best what it does]
+    #[arg(long)]
+    nodes: Option<usize>,
+    /// How many entries; of actors, how many each [default: 4]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    entries: Option<u32>,
+    /// Where chance starts from, in a simulation [default: 1]
+    #[arg(long)]
+    seed: Option<u64>,
     /// Where to write the picture [default: the algorithm's name and .svg]
     #[arg(long)]
     output: Option<PathBuf>,
@@ -58,40 +58,77 @@ enum From {
 
 impl DiagramCommand {
     const WIDEST: u32 = 1200;
+    const ENTRIES: u32 = 4;
+    const SEED: u64 = 1;
+
+    /// More would be no picture that anybody looks at.
+    const MOST_NODES: usize = 64;
 
     pub(crate) fn run(&self) -> Outcome {
-        let Self { algorithm, nodes, entries, seed, .. } = self;
-        let (trace, title, unit) = match self.from {
+        let Self { algorithm, from, .. } = self;
+        let needless = [
+            ("--nodes", self.nodes.is_some() && *from == From::Counterexample),
+            ("--entries", self.entries.is_some() && *from == From::Counterexample),
+            ("--seed", self.seed.is_some() && *from != From::Simulation),
+        ];
+        if let Some((option, _)) = needless.into_iter().find(|(_, needless)| *needless) {
+            return Err(format!("{option} means nothing for what is drawn: leave it out"));
+        }
+        let output = self.output.clone();
+        let output = output.unwrap_or_else(|| PathBuf::from(format!("{algorithm}.svg")));
+        let (nodes, entries) = (
+            self.nodes.unwrap_or_else(|| nodes_for(algorithm)),
+            self.entries.unwrap_or(Self::ENTRIES),
+        );
+        let (trace, nodes, title, unit) = match from {
             From::Simulation => {
-                let sketch = Sketch { entries: u64::from(*entries), seed: *seed };
+                let seed = self.seed.unwrap_or(Self::SEED);
+                let sketch = Sketch { entries: u64::from(entries), seed };
                 let title = format!("{algorithm}, {nodes} nodes, seed {seed}");
-                (self.with_cluster(sketch)??, title, Unit::MessageDelay)
+                (self.with_cluster(nodes, sketch)??, nodes, title, Unit::MessageDelay)
             }
             From::Actors => {
                 let title = format!("{algorithm}, {nodes} nodes as threads");
-                (self.with_cluster(Record(*entries))??, title, Unit::Microsecond)
+                (self.with_cluster(nodes, Record(entries))??, nodes, title, Unit::Microsecond)
             }
             From::Counterexample => {
-                let (trace, title) = counterexample(algorithm)?;
-                (trace, title, Unit::Step)
+                let (trace, nodes, title) = counterexample(algorithm)?;
+                (trace, nodes, title, Unit::Step)
             }
         };
-        let diagram = Diagram { title: &title, unit, widest: Self::WIDEST };
-        let default = || PathBuf::from(format!("{algorithm}.svg"));
-        write(&self.output.clone().unwrap_or_else(default), &diagram.svg(&trace), "--output")?;
+        prepare(&output, "--output")?;
         if let Some(path) = &self.shiviz {
+            prepare(path, "--shiviz")?;
             write(path, &shiviz(&trace), "--shiviz")?;
+            say(format_args!("wrote {}", path.display()));
         }
+        let diagram = Diagram { title: &title, unit, nodes, widest: Self::WIDEST };
+        write(&output, &diagram.svg(&trace), "--output")?;
+        say(format_args!("wrote {}", output.display()));
         Ok(true)
     }
 
-    fn with_cluster<V: Visitor>(&self, visitor: V) -> Result<V::Output, String> {
-        with_cluster(&self.algorithm, self.nodes, visitor).map_err(|error| error.to_string())
+    fn with_cluster<V: Visitor>(&self, nodes: usize, visitor: V) -> Result<V::Output, String> {
+        if nodes > Self::MOST_NODES {
+            return Err(format!(
+                "{nodes} nodes are too many to draw: take at most {}",
+                Self::MOST_NODES
+            ));
+        }
+        with_cluster(&self.algorithm, nodes, visitor).map_err(|error| {
+            let broken = BROKEN.iter().any(|broken| broken.name == self.algorithm);
+            let hint = if broken {
+                "; to draw what is wrong with it, take --from counterexample"
+            } else {
+                ""
+            };
+            format!("{error}{hint}")
+        })
     }
 }
 
 /// What is wrong with a broken variant, in the shortest way.
-fn counterexample(name: &str) -> Result<(Trace, String), String> {
+fn counterexample(name: &str) -> Result<(Trace, usize, String), String> {
     let Some(broken) = BROKEN.iter().find(|broken| broken.name == name) else {
         let names: Vec<_> = BROKEN.iter().map(|broken| broken.name).collect();
         return Err(format!(
@@ -101,7 +138,9 @@ fn counterexample(name: &str) -> Result<(Trace, String), String> {
     };
     let explored = with_broken(name, Explore::default()).expect("it is listed");
     match broken.counterexample(&explored) {
-        Some(Shown::Trace(trace)) => Ok((trace.clone(), format!("{name}: {}", broken.why))),
+        Some(Shown::Trace(trace)) => {
+            Ok((trace.clone(), explored.nodes, format!("{name}: {}", broken.why)))
+        }
         Some(Shown::Text(_)) => Err(format!(
             "{name} is about registers, which send no messages to draw: `lab check --broken` shows it in words"
         )),
@@ -109,19 +148,20 @@ fn counterexample(name: &str) -> Result<(Trace, String), String> {
     }
 }
 
-/// Draws the first counterexample of an exploration that has one.
-pub(super) fn draw_counterexample(explored: &Explored, path: &Path) -> Result<(), String> {
+/// Draws the first counterexample of an exploration, if it has one. Says what was done.
+pub(super) fn draw_counterexample(explored: &Explored, path: &Path) -> Result<String, String> {
     let found = explored.refuted().find_map(|finding| match &finding.counterexample {
         Some(Shown::Trace(trace)) => Some((finding.property, trace)),
         _ => None,
     });
     let Some((property, trace)) = found else {
-        say(format_args!("{}: there is no counterexample to draw", explored.algorithm));
-        return Ok(());
+        return Ok(format!("{}: there is no counterexample to draw", explored.algorithm));
     };
     let title = format!("{}: '{property}' does not hold", explored.algorithm);
-    let diagram = Diagram { title: &title, unit: Unit::Step, widest: DiagramCommand::WIDEST };
-    write(path, &diagram.svg(trace), "--diagram")
+    let (nodes, widest) = (explored.nodes, DiagramCommand::WIDEST);
+    let diagram = Diagram { title: &title, unit: Unit::Step, nodes, widest };
+    write(path, &diagram.svg(trace), "--diagram")?;
+    Ok(format!("wrote {}", path.display()))
 }
 
 /// A run among threads.

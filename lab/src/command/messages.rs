@@ -11,7 +11,7 @@ use super::{Outcome, say, say_json};
 #[command(after_help = "\
 Examples:
   lab messages
-  lab messages --algorithms lamport,ricart_agrawala --nodes 4,16,64
+  lab messages --algorithms lamport,ricart_agrawala --nodes 4,16
   lab messages --algorithms maekawa --loads alone,saturated --json
   lab messages --algorithms raymond,naimi_trehel --nodes 1000000
   lab messages --criteria

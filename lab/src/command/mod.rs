@@ -7,6 +7,7 @@ pub(crate) mod messages;
 pub(crate) mod report;
 
 use std::fmt::Display;
+use std::fs::File;
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 
@@ -18,8 +19,12 @@ pub(crate) type Outcome = Result<bool, String>;
 /// Prints a line. Whoever reads our output may stop reading: then there is nobody left to work for.
 pub(crate) fn say(line: impl Display) {
     match writeln!(io::stdout(), "{line}") {
+        Ok(()) => {}
         Err(error) if error.kind() == ErrorKind::BrokenPipe => std::process::exit(0),
-        outcome => outcome.expect("the output can be written"),
+        Err(error) => {
+            eprintln!("error: the output cannot be written: {error}");
+            std::process::exit(2);
+        }
     }
 }
 
@@ -28,11 +33,18 @@ pub(crate) fn say_json(row: &impl Serialize) {
     say(serde_json::to_string(row).expect("a row is plain data"));
 }
 
-/// Writes a file, and says so. If that cannot be done, the option that names another path may help.
+/// Sees that a file can be written, and its folder be there: better before the work than after it. If not, the option that
+/// names another path may help.
+pub(crate) fn prepare(path: &Path, option: &str) -> Result<(), String> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let made = folder.map_or(Ok(()), std::fs::create_dir_all);
+    let opened = made.and_then(|()| File::options().append(true).create(true).open(path));
+    opened.map(drop).map_err(|error| cannot_write(path, &error, option))
+}
+
+/// Writes a file that was prepared.
 pub(crate) fn write(path: &Path, text: &str, option: &str) -> Result<(), String> {
-    std::fs::write(path, text).map_err(|error| cannot_write(path, &error, option))?;
-    say(format_args!("wrote {}", path.display()));
-    Ok(())
+    std::fs::write(path, text).map_err(|error| cannot_write(path, &error, option))
 }
 
 fn cannot_write(path: &Path, error: &io::Error, option: &str) -> String {

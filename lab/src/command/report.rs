@@ -1,6 +1,5 @@
 //! `lab report`, and the tour.
 
-use std::fs::File;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -11,14 +10,14 @@ use lab::contention::{Plan, measurables};
 use lab::explorable::{soon, with_check};
 use lab::exploration::Explored;
 use lab::messages::{self, AtWaiting, Load, Measure};
-use lab::report::{Commands, Findings, page};
+use lab::report::{COUNTEREXAMPLE, Commands, Findings, page};
 use lab::sketch::{Sketch, nodes_for};
 use lab::workload::Workload;
 
 use super::check::{self, Explore};
 use super::locks::{self, Show};
 use super::messages::{Messages, compare};
-use super::{Outcome, cannot_write, say, write};
+use super::{Outcome, prepare, say, write};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -31,10 +30,10 @@ pub(crate) struct ReportCommand {
     #[arg(long, default_value = ReportCommand::PAGE)]
     output: PathBuf,
     /// How long to measure each lock in each round
-    #[arg(long, default_value_t = 0.1)]
+    #[arg(long, default_value_t = Self::SECONDS)]
     seconds: f64,
     /// How often to measure the locks in turn; the figures are medians over the rounds
-    #[arg(long, default_value_t = 3)]
+    #[arg(long, default_value_t = Self::ROUNDS)]
     rounds: usize,
 }
 
@@ -50,9 +49,12 @@ pub(crate) fn tour() -> Outcome {
 
 impl ReportCommand {
     const PAGE: &str = "target/report.html";
+    const SECONDS: f64 = 0.1;
+    const ROUNDS: usize = 3;
     const THREADS: [usize; 5] = [1, 2, 4, 8, 16];
-    const WAITING: [usize; 9] = [1, 2, 5, 10, 15, 20, 30, 40, 49];
-    const WAITING_NODES: usize = 50;
+    /// Few, so that the message by which the thesis is off can be seen.
+    const WAITING: [usize; 9] = [1, 2, 3, 4, 5, 6, 7, 8, 9];
+    const WAITING_NODES: usize = 10;
     const SEED: u64 = 1;
 
     pub(crate) fn run(&self) -> Outcome {
@@ -62,8 +64,7 @@ impl ReportCommand {
     /// Finds out everything, and writes the page. Tells it too, if it is to.
     fn make(&self, aloud: bool) -> Outcome {
         locks::check_settings(self.seconds, self.rounds)?;
-        // Better now than after all the work.
-        self.open()?;
+        prepare(&self.output, "--output")?;
         let tell = |text: &str| {
             if aloud {
                 say(text);
@@ -107,7 +108,8 @@ impl ReportCommand {
             "Of {} variants that are wrong on purpose, {refuted} are refuted. One of them:\n",
             BROKEN.len()
         ));
-        for (broken, explored) in findings.broken.iter().filter(|(it, _)| it.name == Self::SHOWN) {
+        for (broken, explored) in findings.broken.iter().filter(|(it, _)| it.name == COUNTEREXAMPLE)
+        {
             let how = broken.counterexample(explored).map(ToString::to_string).unwrap_or_default();
             tell(&format!("{}: {}. In the fewest steps:\n{how}", broken.name, broken.why));
         }
@@ -119,21 +121,11 @@ impl ReportCommand {
             findings.sketches.push((name, trace));
         }
         write(&self.output, &page(&findings, &self.commands()), "--output")?;
+        say(format_args!("wrote {}", self.output.display()));
         tell(
             "Open it in a browser: it has all of this as pictures, and every algorithm with a diagram.",
         );
         Ok(within == counted && waiting_ok && all_hold && all_refuted)
-    }
-
-    const SHOWN: &str = "maekawa_1985";
-
-    /// Sees that the page can be written.
-    fn open(&self) -> Result<(), String> {
-        let folder = self.output.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let made = folder.map_or(Ok(()), std::fs::create_dir_all);
-        let opened =
-            made.and_then(|()| File::options().append(true).create(true).open(&self.output));
-        opened.map(drop).map_err(|error| cannot_write(&self.output, &error, "--output"))
     }
 
     fn plans(&self) -> Vec<Plan> {

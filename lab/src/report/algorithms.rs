@@ -1,10 +1,11 @@
 //! All algorithms: compared, and one by one with a diagram each.
 
 use super::Findings;
-use super::html::{Figure, Section, paragraph, table};
+use super::html::{Figure, Section, paragraph, spacetime, table};
 use super::stories::{STORIES, Story};
 use crate::criteria::figure;
 use crate::diagram::{Diagram, Unit, escape};
+use crate::sketch::nodes_for;
 
 /// What the lecture that compares seven of them calls these.
 const LECTURE: [(&str, &str, &str); 7] = [
@@ -24,7 +25,8 @@ pub(super) fn section(findings: &Findings) -> Section {
         title: "The algorithms, one by one",
         lead: paragraph(
             "First all of them side by side, by the three criteria of bandwidth, client delay and synchronization delay; \
-             then each with what happened in a small run.",
+             then each with what happened in a small run. A dot: it wants in. Orange: it is inside. A cross: it has been asked, \
+             and holds its answer back.",
         ),
         body: comparison(findings) + &stories,
     }
@@ -65,7 +67,7 @@ fn comparison(findings: &Findings) -> String {
         id: "comparison",
         title: "Messages an entry, and delays, as measured",
         caption: "Messages an entry: one node after the other, now and then at random, and all always. Client delay: from wanting in \
-                  to being inside, with nobody else about. Synchronization delay: from one's leaving to the next one's \
+                  to being inside, with hardly ever anybody else about. Synchronization delay: from one's leaving to the next one's \
                   entering, both in units of T. Means. The lecture counts messages to oneself, and a request that goes all the way round.",
         command: "messages --criteria",
     };
@@ -77,9 +79,10 @@ fn story_of(story: &Story, findings: &Findings) -> String {
     else {
         return String::new();
     };
-    let nodes = super::super::sketch::nodes_for(name);
+    let nodes = nodes_for(name);
     let title = format!("{}, {nodes} nodes", story.title);
-    let picture = Diagram { title: &title, unit: Unit::MessageDelay, widest: 900 }.embedded(trace);
+    let diagram = Diagram { title: &title, unit: Unit::MessageDelay, nodes, widest: 900 };
+    let picture = spacetime(&diagram, trace);
     let Story { how, cost, guarantee, .. } = *story;
     let words = format!(
         "<div class=\"story\"><dl><dt>How it works</dt><dd>{}</dd><dt>What it costs</dt><dd>{}</dd><dt>What it guarantees</dt><dd>{}</dd></dl></div>",
@@ -89,6 +92,7 @@ fn story_of(story: &Story, findings: &Findings) -> String {
     );
     let (id, heading) = (format!("story-{name}"), format!("{} ({})", story.title, story.source));
     let command = format!("diagram {name} --nodes {nodes}");
-    let figure = Figure { id: &id, title: &heading, caption: "A small run:", command: &command };
-    figure.around(&format!("{words}<div class=\"scroll\">{picture}</div>"))
+    let figure =
+        Figure { id: &id, title: &heading, caption: "A small run, simulated.", command: &command };
+    figure.around(&(words + &picture))
 }

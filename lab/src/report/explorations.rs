@@ -1,7 +1,7 @@
 //! What was explored, and what was refuted.
 
-use super::Findings;
-use super::html::{Figure, Section, paragraph, table};
+use super::html::{Figure, Section, paragraph, spacetime, table};
+use super::{COUNTEREXAMPLE, Findings};
 use crate::diagram::{Diagram, Unit};
 use crate::exploration::{Explored, Shown};
 
@@ -36,8 +36,8 @@ fn holds(explored: &[Explored]) -> String {
     let figure = Figure {
         id: "verification",
         title: "What holds",
-        caption: "A part of what is explored in all, which goes to four nodes and eleven million states.",
-        command: "check --all",
+        caption: "A part of what is explored with --all, which goes to seven nodes and eleven million states.",
+        command: "check --soon",
     };
     let headings = [
         "algorithm",
@@ -71,21 +71,21 @@ fn refuted(findings: &Findings) -> String {
     figure.around(&table(&["variant", "what is wrong", "does not hold", "#steps", "verdict"], rows))
 }
 
-/// The variant whose counterexample is drawn.
-pub(super) const DRAWN: &str = "maekawa_1985";
-
 fn counterexample(findings: &Findings) -> String {
-    let Some((broken, explored)) = findings.broken.iter().find(|(it, _)| it.name == DRAWN) else {
+    let Some((broken, explored)) = findings.broken.iter().find(|(it, _)| it.name == COUNTEREXAMPLE)
+    else {
         return String::new();
     };
     let Some(Shown::Trace(trace)) = broken.counterexample(explored) else { return String::new() };
     let title = format!("{}: {}", broken.name, broken.why);
-    let picture = Diagram { title: &title, unit: Unit::Step, widest: 900 }.embedded(trace);
+    let nodes = explored.nodes;
+    let diagram = Diagram { title: &title, unit: Unit::Step, nodes, widest: 900 };
     let figure = Figure {
         id: "counterexample",
         title: "One counterexample: Maekawa's rule of 1985 has a dead end",
-        caption: "At the end everybody waits and nothing is on its way. Each step is one event.",
+        caption: "At the end n0 and n1 wait for each other, and nothing is on its way; crosses are requests that are not \
+                  answered. Each step is one event.",
         command: "diagram maekawa_1985 --from counterexample",
     };
-    figure.around(&format!("<div class=\"scroll\">{picture}</div>"))
+    figure.around(&spacetime(&diagram, trace))
 }

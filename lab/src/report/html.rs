@@ -2,33 +2,35 @@
 
 use std::fmt::Write;
 
+use exclusion::protocol::Trace;
+
 use crate::chart::{Chart, GRID};
-use crate::diagram::{self, escape};
+use crate::diagram::{self, Diagram, escape};
 use crate::palette::colour;
 
 const CSS: &str = "\
-:root{color-scheme:light dark;--paper:#fff;--ink:#1c1e21;--soft:#5c6470;--line:#d9dde3;--card:#f6f7f9;--good:#1f7a45}\
-@media(prefers-color-scheme:dark){:root{--paper:#16181c;--ink:#e8eaed;--soft:#a3abb7;--line:#343941;--card:#1e2126;--good:#6cc48e}}\
+:root{color-scheme:light dark;--paper:#fff;--ink:#1c1e21;--soft:#5c6470;--line:#d9dde3;--card:#f6f7f9}\
+@media(prefers-color-scheme:dark){:root{--paper:#16181c;--ink:#e8eaed;--soft:#a3abb7;--line:#343941;--card:#1e2126}}\
 *{box-sizing:border-box}body{margin:0;background:var(--paper);color:var(--ink);font:16px/1.55 system-ui,sans-serif;overflow-wrap:break-word}\
-header,main,footer{max-width:72rem;margin:0 auto;padding:0 1rem}header{padding-top:2rem}footer{padding-bottom:3rem;color:var(--soft)}\
+header,main{max-width:72rem;margin:0 auto;padding:0 1rem}header{padding-top:2rem}main{padding-bottom:3rem}\
 h1{font-size:2rem;line-height:1.2;margin:0 0 .5rem}h2{font-size:1.5rem;line-height:1.25;margin:3rem 0 .5rem;border-top:1px solid var(--line);padding-top:1.5rem}\
 h3{font-size:1.1rem;line-height:1.3;margin:0 0 .5rem}p{margin:.5rem 0;max-width:46rem}a{color:inherit}\
 nav ul{display:flex;flex-wrap:wrap;gap:.25rem 1.25rem;list-style:none;padding:0;margin:1rem 0}\
 figure{margin:1.5rem 0;padding:1rem;background:var(--card);border:1px solid var(--line);border-radius:8px;min-width:0}\
 figcaption{color:var(--soft);font-size:.9rem;line-height:1.6;margin-top:.75rem}code{font:.875em ui-monospace,monospace}\
-figcaption code{display:block;white-space:pre;overflow-x:auto;margin-top:.4rem;color:var(--ink)}\
+figcaption code{display:block;margin-top:.4rem;color:var(--ink)}figcaption code span{white-space:nowrap}\
 .legend{display:flex;flex-wrap:wrap;gap:.25rem 1rem;list-style:none;padding:0;margin:0 0 .75rem;font-size:.9rem}\
 .legend i{display:inline-block;width:1.1em;height:.3em;border-radius:2px;margin-right:.4em;vertical-align:middle}\
 .legend i.dashed{background:repeating-linear-gradient(90deg,var(--dash) 0 .35em,transparent .35em .6em)!important}\
-.chart svg{display:block;max-width:100%;height:auto}.chart text{fill:var(--ink)}.chart [stroke='#000000']{stroke:var(--soft)}\
+.chart svg{display:block;max-width:100%;height:auto}.scroll.chart svg{max-width:none}h4{font-size:.95rem;margin:1rem 0 .25rem;font-weight:600}.chart text{fill:var(--ink)}.chart [stroke='#000000']{stroke:var(--soft)}\
 .narrow{display:none}@media(max-width:760px){.wide{display:none}.narrow{display:block}}\
 .multiples{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,20rem),1fr));gap:1.5rem 1rem}.multiples h4{font-size:.95rem;margin:0;font-weight:600}\
 .multiples>div{min-width:0}.multiples p{margin:0;font-size:.85rem;color:var(--soft)}\
 .scroll{overflow-x:auto}table{border-collapse:collapse;font-size:.9rem;line-height:1.45;font-variant-numeric:tabular-nums}\
 th,td{padding:.3rem .75rem .3rem 0;text-align:left;vertical-align:top;border-bottom:1px solid var(--line);white-space:nowrap}\
-th{font-weight:600;white-space:normal;vertical-align:bottom}td.number,th.number{text-align:right}.good{color:var(--good)}.stories{display:block}\
+th{font-weight:600;white-space:normal;vertical-align:bottom}td.number,th.number{text-align:right}\
 .story dl{margin:.25rem 0 1rem;max-width:46rem}.story dt{font-weight:600;font-size:.9rem}.story dd{margin:0 0 .4rem}\
-pre{font:.8rem/1.5 ui-monospace,monospace;margin:0}.spacetime{display:block}";
+.spacetime{display:block}";
 
 /// A whole page, which needs nothing from elsewhere.
 pub fn page(title: &str, lead: &str, sections: &[Section]) -> String {
@@ -102,11 +104,15 @@ impl Figure<'_> {
     /// The figure around its content.
     pub fn around(&self, content: &str) -> String {
         let Self { id, title, caption, command } = self;
+        // A word at a time: lines break between words, not at hyphens.
+        let words = format!("cargo run --release -- {command}");
+        let words: Vec<_> =
+            words.split(' ').map(|it| format!("<span>{}</span>", escape(it))).collect();
         format!(
-            "<figure id=\"{id}\">\n<h3>{}</h3>\n{content}\n<figcaption>{} <code>cargo run --release -- {}</code></figcaption>\n</figure>\n",
+            "<figure id=\"{id}\">\n<h3>{}</h3>\n{content}\n<figcaption>{} <code>{}</code></figcaption>\n</figure>\n",
             escape(title),
             escape(caption),
-            escape(command)
+            words.join(" ")
         )
     }
 }
@@ -122,6 +128,14 @@ pub fn legend(entries: &[(&str, usize, bool)]) -> String {
         )
     };
     format!(r#"<ul class="legend">{}</ul>"#, entries.iter().map(entry).collect::<String>())
+}
+
+/// A space-time diagram, with what its colours mean above it.
+pub fn spacetime(diagram: &Diagram<'_>, trace: &Trace) -> String {
+    let kinds = diagram.kinds(trace);
+    let kinds: Vec<_> =
+        kinds.iter().enumerate().map(|(index, kind)| (kind.as_str(), index, false)).collect();
+    format!("{}<div class=\"scroll\">{}</div>", legend(&kinds), diagram.embedded(trace))
 }
 
 /// A chart for wide screens, and again for narrow ones.

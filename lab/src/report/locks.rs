@@ -118,22 +118,22 @@ fn waits(workload: Workload, rows: &[&Row], command: &str) -> String {
     let series = rows.iter().map(|row| Series {
         colour: colour_of(row.lock),
         mark: if is_peer(row.lock) { Mark::Dashed } else { Mark::Line },
-        points: row.waits.iter().map(|&(part, ns)| (place(part), ns as f64)).collect(),
+        points: row.waits().map(|(part, ns)| (place(part), ns as f64)).to_vec(),
     });
     let curves = Chart {
         x: Axis::named(
             "so many of the waits are no longer",
-            Row::QUANTILES.map(|part| (place(part), name(part))).to_vec(),
+            rows[0].waits().map(|(part, _)| (place(part), name(part))).to_vec(),
         ),
         y: Axis::powers_of_ten(
             "wait",
-            rows.iter().flat_map(|row| row.waits.iter().map(|(_, ns)| *ns as f64)),
+            rows.iter().flat_map(|row| row.waits().map(|(_, ns)| ns as f64)),
             power_of_time,
         ),
         series: series.collect(),
     };
     let title = format!("How long one waits, {}, {threads} threads", workload.name());
-    let caption = "From calling to being inside; the right end is the longest wait of all.";
+    let caption = "From calling to being inside. At the right end the longest wait of a round; all are medians over the rounds.";
     let id = format!("waits-{}", workload.name());
     let figure = Figure { id: &id, title: &title, caption, command };
     figure.around(&(legend_of(&locks) + &chart(&curves, 380)))

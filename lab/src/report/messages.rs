@@ -45,7 +45,8 @@ fn over_nodes(rows: &[Row], command: &str) -> String {
     let figure = Figure {
         id: "messages-over-nodes",
         title: "Messages an entry, over the number of nodes",
-        caption: "Means of simulated runs in which messages overtake each other. Where a formula has no bound, none is drawn.",
+        caption: "Means of simulated runs; at random and when all want in, delays differ, and messages overtake each other where \
+                  they may. Where a formula has no bound, none is drawn.",
         command,
     };
     figure.around(&(legend + &multiples(charts)))
@@ -109,14 +110,14 @@ fn over_waiting(rows: &[WaitingRow], command: &str) -> String {
                 ],
             };
             let nodes = rows.first().map_or(0, |row| row.nodes);
-            (title, format!("{nodes} nodes"), curves)
+            format!("<h4>{title}, {nodes} nodes</h4>{}", chart(&curves, 300))
         });
     let legend = legend(&[
         ("measured", ALONE, false),
         ("the formula", FORMULA, true),
         ("the thesis's formula", SATURATED, true),
     ]);
-    figure.around(&(legend + &multiples(charts)))
+    figure.around(&(legend + &charts.concat()))
 }
 
 fn delays(rows: &[criteria::Row], command: &str) -> String {
@@ -150,7 +151,9 @@ fn delays(rows: &[criteria::Row], command: &str) -> String {
                   time, the next need not wait for the one that leaves.",
         command,
     };
-    figure.around(&chart(&bars, 28 * delays.len() as u32 + 72))
+    // Names take their room: where there is little, it scrolls.
+    let svg = bars.svg(640, 28 * delays.len() as u32 + 72);
+    figure.around(&format!("<div class=\"scroll chart\">{svg}</div>"))
 }
 
 fn loads(rows: &[criteria::Row], command: &str) -> String {

@@ -4,16 +4,19 @@
 
 mod algorithms;
 mod explorations;
-pub mod html;
+mod html;
 mod locks;
 mod messages;
-pub mod stories;
+mod stories;
 
 use exclusion::protocol::Trace;
 
 use crate::broken::Broken;
 use crate::exploration::Explored;
 use crate::{contention, criteria, messages as counted};
+
+/// The variant whose counterexample is shown.
+pub const COUNTEREXAMPLE: &str = "maekawa_1985";
 
 /// What the page is made from.
 #[derive(Debug, Default)]

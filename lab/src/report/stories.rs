@@ -20,6 +20,15 @@ pub struct Story {
     pub guarantee: &'static str,
 }
 
+/// What granting sets guarantee, however they are arranged.
+const GRANTED_BY_AGE: &str = "One node at a time is inside, nothing deadlocks and nobody starves, \
+    for the oldest request gets every arbiter; service is nearly by (time, node), and channels may \
+    deliver in any order.";
+
+/// What a triangle costs, whatever the scheme.
+const TRIANGLE: &str = "An entry takes 3(K-1) messages alone and at most 6(K-1) on average, where K \
+    is t, about √(2n), and the next node enters at most 2T after one leaves.";
+
 /// Every algorithm of the catalogue, in its order.
 pub const STORIES: &[Story] = &[
     Story {
@@ -89,9 +98,7 @@ pub const STORIES: &[Story] = &[
             confirmation, which a node that is not yet inside returns.",
         cost: "An entry takes 3(K-1) messages alone and at most 6(K-1) on average, where K is \
             about 2√n - 1, and the next node enters at most 2T after one leaves.",
-        guarantee: "One node at a time is inside, nothing deadlocks and nobody starves, for the \
-            oldest request gets every arbiter; service is nearly by (time, node), and channels may \
-            deliver in any order.",
+        guarantee: GRANTED_BY_AGE,
     },
     Story {
         algorithm: "maekawa_triangle",
@@ -100,11 +107,8 @@ pub const STORIES: &[Story] = &[
         how: "Maekawa's remedied algorithm runs on a triangle of n = t(t+1)/2 nodes: a node asks a \
             column with a row, by two schemes in turn, so that two different sets share one node \
             and all nodes are asked equally often.",
-        cost: "An entry takes 3(K-1) messages alone and at most 6(K-1) on average, where K is t, \
-            about √(2n), and the next node enters at most 2T after one leaves.",
-        guarantee: "One node at a time is inside, nothing deadlocks and nobody starves, for the \
-            oldest request gets every arbiter; service is nearly by (time, node), and channels may \
-            deliver in any order.",
+        cost: TRIANGLE,
+        guarantee: GRANTED_BY_AGE,
     },
     Story {
         algorithm: "maekawa_triangle_columns",
@@ -112,11 +116,8 @@ pub const STORIES: &[Story] = &[
         source: "1985, remedied; sets after Luk and Wong 1997",
         how: "Maekawa's remedied algorithm runs on a triangle, by one scheme alone: a node asks \
             its column and the row just above that column, so the upper nodes are asked most.",
-        cost: "An entry takes 3(K-1) messages alone and at most 6(K-1) on average, where K is t, \
-            about √(2n), and the next node enters at most 2T after one leaves.",
-        guarantee: "One node at a time is inside, nothing deadlocks and nobody starves, for the \
-            oldest request gets every arbiter; service is nearly by (time, node), and channels may \
-            deliver in any order.",
+        cost: TRIANGLE,
+        guarantee: GRANTED_BY_AGE,
     },
     Story {
         algorithm: "maekawa_triangle_rows",
@@ -124,11 +125,8 @@ pub const STORIES: &[Story] = &[
         source: "1985, remedied; sets after Luk and Wong 1997",
         how: "Maekawa's remedied algorithm runs on a triangle, by the other scheme alone: a node \
             asks its row and the column just right of that row, so the lower nodes are asked most.",
-        cost: "An entry takes 3(K-1) messages alone and at most 6(K-1) on average, where K is t, \
-            about √(2n), and the next node enters at most 2T after one leaves.",
-        guarantee: "One node at a time is inside, nothing deadlocks and nobody starves, for the \
-            oldest request gets every arbiter; service is nearly by (time, node), and channels may \
-            deliver in any order.",
+        cost: TRIANGLE,
+        guarantee: GRANTED_BY_AGE,
     },
     Story {
         algorithm: "maekawa_plane",
@@ -139,9 +137,7 @@ pub const STORIES: &[Story] = &[
             nodes are asked equally often.",
         cost: "An entry takes 3(K-1) messages alone and at most 6(K-1) on average, where K is q+1, \
             about √n, and the next node enters at most 2T after one leaves.",
-        guarantee: "One node at a time is inside, nothing deadlocks and nobody starves, for the \
-            oldest request gets every arbiter; service is nearly by (time, node), and channels may \
-            deliver in any order.",
+        guarantee: GRANTED_BY_AGE,
     },
     Story {
         algorithm: "majority",
@@ -152,9 +148,7 @@ pub const STORIES: &[Story] = &[
             all, so any two sets meet.",
         cost: "An entry takes 3(K-1) messages alone and at most 6(K-1) on average, where K is n/2 \
             rounded down, plus 1, and the next node enters at most 2T after one leaves.",
-        guarantee: "One node at a time is inside, nothing deadlocks and nobody starves, for the \
-            oldest request gets every arbiter; service is nearly by (time, node), and channels may \
-            deliver in any order.",
+        guarantee: GRANTED_BY_AGE,
     },
     Story {
         algorithm: "weighted_majority",
@@ -165,9 +159,7 @@ pub const STORIES: &[Story] = &[
             half of the weight, so any two sets meet.",
         cost: "An entry takes 3(K-1) messages alone, where K differs by node, and at most 6(K-1) \
             on average for the largest K; the next node enters at most 2T after one leaves.",
-        guarantee: "One node at a time is inside, nothing deadlocks and nobody starves, for the \
-            oldest request gets every arbiter; service is nearly by (time, node), and channels may \
-            deliver in any order.",
+        guarantee: GRANTED_BY_AGE,
     },
     Story {
         algorithm: "maekawa_voting",
@@ -368,11 +360,6 @@ pub const STORIES: &[Story] = &[
     },
 ];
 
-/// The story of an algorithm.
-pub fn story(algorithm: &str) -> Option<&'static Story> {
-    STORIES.iter().find(|story| story.algorithm == algorithm)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -382,14 +369,6 @@ mod tests {
     fn every_algorithm_has_a_story_in_the_order_of_the_catalogue() {
         let told: Vec<_> = STORIES.iter().map(|story| story.algorithm).collect();
         assert_eq!(told, NAMES);
-    }
-
-    #[test]
-    fn a_story_is_found_by_the_name_of_its_algorithm() {
-        for &name in NAMES {
-            assert_eq!(story(name).map(|story| story.algorithm), Some(name));
-        }
-        assert!(story("no_such_algorithm").is_none());
     }
 
     #[test]

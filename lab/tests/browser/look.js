@@ -19,6 +19,26 @@
       if (!inside) wrong.push(`cut off: '${text.textContent}'`);
     }
   }
+  // How light a colour is, as readers see it; and how far apart two are.
+  const light = colour => {
+    const parts = colour.match(/[\d.]+/g).slice(0, 3).map(part => part / 255).map(part => part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2];
+  };
+  const contrast = (one, other) => (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05);
+  const behind = element => {
+    const paper = element.closest?.('svg')?.querySelector('.paper');
+    if (paper) return getComputedStyle(paper).fill;
+    for (let it = element; it; it = it.parentElement) {
+      const colour = getComputedStyle(it).backgroundColor;
+      if (!colour.endsWith(', 0)') && colour !== 'transparent') return colour;
+    }
+    return 'rgb(255, 255, 255)';
+  };
+  const readable = (text, element) => {
+    const style = getComputedStyle(element);
+    const ink = element instanceof SVGElement ? style.fill : style.color;
+    if (contrast(light(ink), light(behind(element))) < 3) wrong.push(`hard to read: '${text.trim().slice(0, 60)}'`);
+  };
   const boxes = [];
   const add = (text, rect, element) => {
     let [left, right, top, bottom] = [rect.left, rect.right, rect.top, rect.bottom];
@@ -35,6 +55,8 @@
     const node = walker.currentNode;
     const element = node.parentElement;
     if (!node.data.trim() || ['script', 'style', 'title'].includes(element.tagName.toLowerCase())) continue;
+    if (element.getBoundingClientRect().width < 1) continue;
+    readable(node.data, element);
     if (element instanceof SVGElement) {
       add(node.data, element.getBoundingClientRect(), element);
     } else {
@@ -59,6 +81,6 @@
   });
   const verdict = document.createElement('pre');
   verdict.id = 'verdict';
-  verdict.textContent = JSON.stringify({ width: innerWidth, texts: boxes.length, wrong, figures });
+  verdict.textContent = JSON.stringify({ width: innerWidth, dark: matchMedia('(prefers-color-scheme: dark)').matches, texts: boxes.length, wrong, figures });
   parent.document.body.append(verdict);
 })();

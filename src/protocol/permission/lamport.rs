@@ -130,10 +130,8 @@ impl Protocol for Lamport {
         out: &mut Outbox<Message>,
     ) -> Result<(), Refused> {
         let (Message::Request(time) | Message::Confirm(time) | Message::Release(time)) = message;
-        let Some(&heard) = self.heard.get(from.index()).filter(|_| from != self.me) else {
-            return Err(Refused("there is no such peer"));
-        };
-        if time <= heard {
+        self.me.check_peer(from, self.heard.len())?;
+        if time <= self.heard[from.index()] {
             return Err(Refused("the sender has said something later: channels must keep order"));
         }
         let request = self.requests[from.index()];

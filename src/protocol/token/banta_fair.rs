@@ -141,9 +141,7 @@ impl Protocol for BantaFair {
         out: &mut Outbox<Message>,
     ) -> Result<(), Refused> {
         let nodes = self.settled.len();
-        if from == self.me || from.index() >= nodes {
-            return Err(Refused("there is no such peer"));
-        }
+        self.me.check_peer(from, nodes)?;
         match message {
             Message::Request(site, number) => {
                 let not_yet = site == self.me && number > self.settled[site.index()];

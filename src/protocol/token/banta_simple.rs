@@ -117,9 +117,7 @@ impl Protocol for BantaSimple {
         message: Message,
         out: &mut Outbox<Message>,
     ) -> Result<(), Refused> {
-        if from == self.me || from.index() >= self.nodes {
-            return Err(Refused("there is no such peer"));
-        }
+        self.me.check_peer(from, self.nodes)?;
         match message {
             Message::Request(site) => {
                 if site == self.me {

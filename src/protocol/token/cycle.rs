@@ -116,10 +116,7 @@ impl Cycle {
     }
 
     pub(super) fn check_peer(&self, from: NodeId) -> Result<(), Refused> {
-        if from == self.me || from.index() >= self.nodes {
-            return Err(Refused("there is no such peer"));
-        }
-        Ok(())
+        self.me.check_peer(from, self.nodes)
     }
 
     pub(super) fn receive_request(

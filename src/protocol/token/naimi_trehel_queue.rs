@@ -108,9 +108,7 @@ impl Protocol for NaimiTrehelQueue {
         message: Message,
         out: &mut Outbox<Message>,
     ) -> Result<(), Refused> {
-        if from == self.me || from.0 >= self.nodes {
-            return Err(Refused("there is no such peer"));
-        }
+        self.me.check_peer(from, self.nodes as usize)?;
         match message {
             Message::Request(node) => {
                 if node == self.me || node.0 >= self.nodes {

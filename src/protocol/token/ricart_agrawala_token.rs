@@ -101,9 +101,7 @@ impl Protocol for RicartAgrawalaToken {
         message: Message,
         out: &mut Outbox<Message>,
     ) -> Result<(), Refused> {
-        if from == self.me || from.index() >= self.heard.len() {
-            return Err(Refused("there is no such peer"));
-        }
+        self.me.check_peer(from, self.heard.len())?;
         match message {
             Message::Request(number) => {
                 // An old one that was overtaken counts for nothing.

@@ -144,9 +144,7 @@ impl Protocol for SinghalHeuristic {
         message: Message,
         out: &mut Outbox<Message>,
     ) -> Result<(), Refused> {
-        if from == self.me || from.index() >= self.heard.len() {
-            return Err(Refused("there is no such peer"));
-        }
+        self.me.check_peer(from, self.heard.len())?;
         match message {
             Message::Request(number) => {
                 let heard = &mut self.heard[from.index()];
