@@ -1,15 +1,13 @@
 //! The lab as its users call it.
 
-use std::collections::HashMap;
+mod common;
+
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
-fn lab(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_lab")).args(arguments).output().expect("the lab runs")
-}
+use common::{folder, lab, lab_in};
 
 fn quick(arguments: &[&str]) -> Output {
     lab(&[&["locks", "--seconds", "0.05", "--rounds", "1"], arguments].concat())
@@ -190,103 +188,6 @@ fn explorations_of_what_cannot_be_are_wrong_usage() {
     }
 }
 
-/// A folder of a test's own, empty.
-fn folder(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let _ = std::fs::remove_dir_all(&folder);
-    std::fs::create_dir_all(&folder).expect("there is room");
-    folder
-}
-
-fn lab_in(folder: &Path, arguments: &[&str]) -> Output {
-    let mut lab = Command::new(env!("CARGO_BIN_EXE_lab"));
-    lab.args(arguments).current_dir(folder).output().expect("the lab runs")
-}
-
-#[test]
-fn a_diagram_of_a_seed_is_the_same_each_time() {
-    let folder = folder("diagram");
-    let draw = |seed: &str| {
-        let output =
-            lab_in(&folder, &["diagram", "ricart_agrawala", "--nodes", "3", "--seed", seed]);
-        assert!(output.status.success(), "{output:?}");
-        assert_eq!(output.stdout, b"wrote ricart_agrawala.svg\n");
-        std::fs::read_to_string(folder.join("ricart_agrawala.svg")).expect("it was written")
-    };
-    let picture = draw("1");
-    assert_eq!(picture, draw("1"));
-    assert_ne!(picture, draw("2"));
-    assert_eq!(picture, include_str!("../../docs/ricart_agrawala.svg"), "the README's picture");
-    // Three lines of life, messages of two kinds, stays inside, and an answer that is delayed.
-    assert_eq!(picture.matches("class=\"life\"").count(), 3);
-    assert!(picture.contains(">REQUEST<") && picture.contains(">CONFIRM<"));
-    assert!(picture.contains(">CONFIRM, held back<"));
-    // Four of each, and one in the legend.
-    assert_eq!(picture.matches("class=\"inside\"").count(), 4 + 1);
-    assert_eq!(picture.matches("class=\"asks\"").count(), 4 + 1);
-    assert!(picture.matches("class=\"delayed\"").count() > 1);
-    // 2(n-1) messages an entry.
-    assert_eq!(picture.matches("class=\"message\"").count(), 4 * 2 * (3 - 1));
-}
-
-#[test]
-fn actors_and_counterexamples_are_drawn_too() {
-    let folder = folder("drawn");
-    let output =
-        lab_in(&folder, &["diagram", "suzuki_kasami", "--from", "actors", "--entries", "2"]);
-    assert!(output.status.success(), "{output:?}");
-    let picture =
-        std::fs::read_to_string(folder.join("suzuki_kasami.svg")).expect("it was written");
-    assert_eq!(picture.matches("class=\"inside\"").count(), 3 * 2 + 1);
-    assert!(picture.contains(" µs<"));
-
-    let broken =
-        ["diagram", "lamport_unordered", "--from", "counterexample", "--output", "broken.svg"];
-    assert!(lab_in(&folder, &broken).status.success());
-    let picture = std::fs::read_to_string(folder.join("broken.svg")).expect("it was written");
-    assert_eq!(picture.matches("class=\"inside\"").count(), 2 + 1, "two are inside");
-
-    let check = ["check", "lamport", "--nodes", "2", "--channels", "any", "--diagram", "check.svg"];
-    assert_eq!(lab_in(&folder, &check).status.code(), Some(1));
-    assert!(folder.join("check.svg").exists());
-}
-
-#[test]
-fn a_log_for_shiviz_has_an_event_for_each_and_clocks_that_grow() {
-    let folder = folder("shiviz");
-    let output = lab_in(
-        &folder,
-        &["diagram", "central_coordinator", "--entries", "2", "--shiviz", "log.txt"],
-    );
-    assert!(output.status.success(), "{output:?}");
-    let log = std::fs::read_to_string(folder.join("log.txt")).expect("it was written");
-    let events = log.strip_prefix("(?<host>\\S*) (?<clock>{.*})\\n(?<event>.*)\n\n");
-    let lines: Vec<_> = events.expect("it begins with how to read it").lines().collect();
-    type Clock = HashMap<String, u64>;
-    let mut last: HashMap<&str, u64> = HashMap::new();
-    let mut sent: HashMap<&str, Clock> = HashMap::new();
-    let mut received = 0;
-    for pair in lines.chunks(2) {
-        let [clock, event] = pair else { panic!("two lines an event: {pair:?}") };
-        let (host, clock) = clock.split_once(' ').expect("a host and its clock");
-        let clock: Clock = serde_json::from_str(clock).expect("a clock");
-        let mine = clock[host];
-        assert_eq!(mine, last.insert(host, mine).unwrap_or(0) + 1, "{pair:?}");
-        let words: Vec<_> = event.split(' ').collect();
-        match words[..] {
-            [_, _, "sends", message, ..] => drop(sent.insert(message, clock)),
-            [_, _, "receives", message, ..] => {
-                // Who receives knows all that the sender knew.
-                let knew = sent.remove(message).expect("what is received was sent");
-                assert!(knew.iter().all(|(node, count)| clock[node] >= *count), "{pair:?}");
-                received += 1;
-            }
-            _ => {}
-        }
-    }
-    assert!(last.len() > 1 && received > 0, "several hosts, and messages");
-}
-
 #[test]
 fn what_cannot_be_drawn_or_written_is_wrong_usage() {
     let folder = folder("wrong");
@@ -329,32 +230,6 @@ fn what_cannot_be_drawn_or_written_is_wrong_usage() {
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
         let error = String::from_utf8(output.stderr).unwrap();
         assert!(error.contains(reason), "{arguments:?}: {error}");
-    }
-}
-
-/// A deadlock among threads ends, and is drawn as far as it came.
-#[test]
-fn actors_that_get_stuck_are_drawn_too() {
-    let folder = folder("stuck");
-    let stuck = ["diagram", "maekawa_voting", "--from", "actors", "--entries", "200"];
-    let output = lab_in(&folder, &stuck);
-    assert!(output.status.success(), "{output:?}");
-    assert!(folder.join("maekawa_voting.svg").exists());
-}
-
-/// A cross is where an answer is held back: never where a token goes to another, or one asks in turn.
-#[test]
-fn crosses_are_where_confirmations_are_held_back() {
-    let folder = folder("crosses");
-    for (algorithm, held_back) in
-        [("suzuki_kasami", false), ("lamport", false), ("naimi_trehel", false), ("raymond_k", true)]
-    {
-        assert!(lab_in(&folder, &["diagram", algorithm, "--entries", "12"]).status.success());
-        let picture = std::fs::read_to_string(folder.join(format!("{algorithm}.svg"))).unwrap();
-        // One stands in the legend.
-        let crosses = picture.matches("class=\"delayed\"").count() - 1;
-        assert_eq!(crosses > 0, held_back, "{algorithm}: {crosses}");
-        assert_eq!(picture.contains(", held back<"), held_back, "{algorithm}");
     }
 }
 

@@ -1,6 +1,7 @@
 //! What the test files share: contenders that take turns, and locks that are wrong on purpose.
 #![allow(dead_code, unused_macros, reason = "each test file is a crate of its own and uses a part")]
 
+pub mod actors;
 pub mod baton;
 pub mod by_hand;
 pub mod flawed;

@@ -83,8 +83,8 @@ fn counterexample(findings: &Findings) -> String {
     let figure = Figure {
         id: "counterexample",
         title: "One counterexample: Maekawa's rule of 1985 has a dead end",
-        caption: "At the end n0 and n1 wait for each other, and nothing is on its way; crosses are requests that are not \
-                  answered. Each step is one event.",
+        caption: "At the end n0 and n1 wait for each other, and nothing is on its way; crosses are requests whose answers are \
+                  held back, or never come. Each step is one event.",
         command: "diagram maekawa_1985 --from counterexample",
     };
     figure.around(&spacetime(&diagram, trace))
