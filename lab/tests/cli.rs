@@ -199,6 +199,8 @@ fn what_cannot_be_drawn_or_written_is_wrong_usage() {
         (&["diagram", "maekawa_1985", "--from", "counterexample", "--nodes", "3"], "leave it out"),
         (&["diagram", "lamport", "--from", "actors", "--seed", "3"], "leave it out"),
         (&["check", "bakery", "--nodes", "9"], "take at most 8"),
+        (&["check", "raymond", "--nodes", "18446744073709551615"], "take at most 8"),
+        (&["check", "raymond", "--explore", "--port", "0"], "0 is not in 1..=65535"),
         (&["check", "bakery", "--channels", "fifo"], "neither messages nor timers"),
         (&["check", "lamport", "--requests", "21"], "21 is not in 0..=20"),
         (&["check", "lamport", "--most-states", "0"], "takes 1 or more"),

@@ -56,6 +56,29 @@ fn what_is_soon_explored_holds_and_is_in_the_documentation() {
     }
 }
 
+/// Names what a model claims.
+struct Claims;
+
+impl ModelVisitor for Claims {
+    type Output = Vec<&'static str>;
+
+    fn visit<M>(self, _: &'static str, model: M) -> Self::Output
+    where
+        M: Explorable<State: Send + Sync, Action: Send + Sync> + Send + Sync + 'static,
+    {
+        model.properties().into_iter().map(|property| property.name).collect()
+    }
+}
+
+#[test]
+fn where_messages_are_quick_a_bound_on_bypassing_is_claimed() {
+    let quick = all().into_iter().filter(|(_, scope)| scope.users == Users::Unhurried);
+    for (name, scope) in quick {
+        let claims = with_check(name, &scope, Claims).expect("it can be explored");
+        assert!(claims.contains(&"bypass"), "{name}, {:?}", scope.requests);
+    }
+}
+
 #[test]
 fn every_algorithm_of_the_catalogue_is_explored() {
     let all = all();

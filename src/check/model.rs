@@ -109,7 +109,8 @@ impl<P: Protocol> Check<P> {
     }
 
     /// Claims that no more messages are sent than so many for each request that has been made. Then nothing is passed on
-    /// for ever: once the others stop asking, and if there is no dead end, whoever waits is served.
+    /// for ever: once the others stop asking, if there is no dead end and every timer leads to a message, whoever waits
+    /// is served. A bound that is not finite claims nothing.
     #[must_use]
     pub fn at_most(mut self, messages: f64) -> Self {
         self.most_sent = messages.is_finite().then_some(messages);

@@ -9,7 +9,7 @@ use exclusion::protocol::Channels;
 use indicatif::{ProgressBar, ProgressStyle};
 use lab::broken::{BROKEN, with_broken};
 use lab::erased::Erased;
-use lab::explorable::{REGISTERS, Scope, all, soon, with_check};
+use lab::explorable::{MOST_NODES, REGISTERS, Scope, all, soon, with_check};
 use lab::exploration::{Explorable, Explored, Explorer, ModelVisitor, Shown};
 
 use super::diagram::draw_counterexample;
@@ -59,7 +59,8 @@ pub(crate) struct CheckCommand {
     /// When timers run out [default: in-time]
     #[arg(long, conflicts_with_all = Self::LISTS)]
     timers: Option<When>,
-    /// Let users ask and leave only when no message is on its way, and claim that nobody is passed by more than there are others
+    /// Let users ask and leave only when no message is on its way, and claim a bound on how many pass one who waits, where the
+    /// others want in often enough to break it
     #[arg(long, conflicts_with_all = Self::LISTS)]
     quick: bool,
     /// Give up after so many states, counted as often as they are come to
@@ -75,10 +76,15 @@ pub(crate) struct CheckCommand {
     #[arg(long, value_name = "PATH", conflicts_with_all = ["all", "soon", "broken", "explore"])]
     diagram: Option<PathBuf>,
     /// Show it in stateright's Explorer, on this machine only, until interrupted
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["json", "most_states"])]
     explore: bool,
     /// At which port the Explorer listens
-    #[arg(long, default_value_t = 3000, requires = "explore")]
+    #[arg(
+        long,
+        default_value_t = 3000,
+        requires = "explore",
+        value_parser = clap::value_parser!(u16).range(1..)
+    )]
     port: u16,
 }
 
@@ -170,6 +176,9 @@ impl CheckCommand {
     }
 
     fn requests(&self) -> Result<Vec<u8>, String> {
+        if self.nodes > MOST_NODES {
+            return Err(format!("so many nodes would take too long: take at most {MOST_NODES}"));
+        }
         match self.requests[..] {
             [each] => Ok(vec![each; self.nodes]),
             ref listed if listed.len() == self.nodes => Ok(listed.to_vec()),

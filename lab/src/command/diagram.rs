@@ -155,6 +155,8 @@ pub(super) fn draw_counterexample(explored: &Explored, path: &Path) -> Result<St
         _ => None,
     });
     let Some((property, trace)) = found else {
+        // What may lie there is not of this exploration.
+        std::fs::remove_file(path).map_err(|error| error.to_string())?;
         return Ok(format!("{}: there is no counterexample to draw", explored.algorithm));
     };
     let title = format!("{}: '{property}' does not hold", explored.algorithm);

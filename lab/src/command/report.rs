@@ -37,12 +37,12 @@ pub(crate) struct ReportCommand {
     rounds: usize,
 }
 
-/// Everything in about a minute and a half, told as it comes.
+/// Everything in about a minute, told as it comes.
 pub(crate) fn tour() -> Outcome {
-    let report =
-        ReportCommand { output: PathBuf::from(ReportCommand::PAGE), seconds: 0.1, rounds: 3 };
+    let (seconds, rounds) = (ReportCommand::SECONDS, ReportCommand::ROUNDS);
+    let report = ReportCommand { output: PathBuf::from(ReportCommand::PAGE), seconds, rounds };
     say(
-        "exclusion: mutual exclusion from reads and writes, and from messages. A tour of one or two minutes.\n",
+        "exclusion: mutual exclusion from reads and writes, and from messages. A tour of about a minute.\n",
     );
     report.make(true)
 }
