@@ -5,9 +5,10 @@ mod common;
 use std::time::Duration;
 
 use common::actors::{cluster, pair};
+use common::hello::Hello;
 use common::within_two_minutes;
 use exclusion::actor::{Cluster, Down};
-use exclusion::protocol::{Exclusive, Message, NodeId, Outbox, Phase, Protocol, Refused, Timer};
+use exclusion::protocol::{Exclusive, NodeId, Outbox, Phase, Protocol, Refused, Timer};
 
 /// Says hello to node 1 for each request, and does something wrong there.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -22,15 +23,6 @@ enum Fault {
     LetsEverybodyIn,
     LetsInOneTooMany,
     WritesToNobody,
-}
-
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-struct Hello;
-
-impl Message for Hello {
-    fn kind(&self) -> &'static str {
-        "HELLO"
-    }
 }
 
 impl Protocol for Faulty {

@@ -1,9 +1,12 @@
 //! The simulator: what it measures, and that it notices what is wrong.
 
+mod common;
+
+use common::hello::Hello;
 use exclusion::protocol::{
     CarvalhoRoucairol, CentralCoordinator, Channels, Exclusive, GrantingSets, Lamport, Maekawa,
-    Message, NodeId, Outbox, Phase, Protocol, RaymondK, Refused, RicartAgrawala, SinghalDynamic,
-    Time, Timer,
+    NodeId, Outbox, Phase, Protocol, RaymondK, Refused, RicartAgrawala, SinghalDynamic, Time,
+    Timer,
 };
 use exclusion::sim::{Delay, SimCause, Simulation, Spread, Workload, replay};
 
@@ -22,15 +25,6 @@ enum Flaw {
     LetsInUnasked,
     NeverRests,
     WritesToNobody,
-}
-
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-struct Hello;
-
-impl Message for Hello {
-    fn kind(&self) -> &'static str {
-        "HELLO"
-    }
 }
 
 impl Protocol for Flawed {

@@ -22,7 +22,7 @@ pub struct Explored {
     pub requests: String,
     /// In which order messages arrived: `fifo` or `any`; `, quick` if users acted only when none was on its way; and
     /// `, late` if timers ran out at any moment.
-    pub channels: &'static str,
+    pub channels: String,
     /// How many states there are.
     pub states: usize,
     /// How long the longest way to one is.
@@ -123,7 +123,7 @@ pub trait Explorable:
     fn requests(&self) -> &[u8];
 
     /// In which order messages arrive; for registers, there are none.
-    fn channels(&self) -> &'static str;
+    fn channels(&self) -> String;
 
     /// What happened, event by event.
     fn show(&self, path: Path<Self::State, Self::Action>) -> Shown;
@@ -138,17 +138,21 @@ impl<P: Protocol> Explorable for Check<P> {
         self.wanted()
     }
 
-    fn channels(&self) -> &'static str {
-        match self.circumstances() {
-            (Channels::Fifo, Timers::InTime, Users::AnyTime) => "fifo",
-            (Channels::Fifo, Timers::AnyTime, Users::AnyTime) => "fifo, late",
-            (Channels::Fifo, Timers::InTime, Users::Unhurried) => "fifo, quick",
-            (Channels::Fifo, Timers::AnyTime, Users::Unhurried) => "fifo, quick, late",
-            (Channels::AnyOrder, Timers::InTime, Users::AnyTime) => "any",
-            (Channels::AnyOrder, Timers::AnyTime, Users::AnyTime) => "any, late",
-            (Channels::AnyOrder, Timers::InTime, Users::Unhurried) => "any, quick",
-            (Channels::AnyOrder, Timers::AnyTime, Users::Unhurried) => "any, quick, late",
-        }
+    fn channels(&self) -> String {
+        let (channels, timers, users) = self.circumstances();
+        let order = match channels {
+            Channels::Fifo => "fifo",
+            Channels::AnyOrder => "any",
+        };
+        let quick = match users {
+            Users::AnyTime => "",
+            Users::Unhurried => ", quick",
+        };
+        let late = match timers {
+            Timers::InTime => "",
+            Timers::AnyTime => ", late",
+        };
+        format!("{order}{quick}{late}")
     }
 
     fn show(&self, path: Path<Self::State, Self::Action>) -> Shown {

@@ -272,8 +272,8 @@ impl<A: Program> Explorable for Contention<A> {
         &self.entries
     }
 
-    fn channels(&self) -> &'static str {
-        "registers"
+    fn channels(&self) -> String {
+        "registers".to_owned()
     }
 
     /// What each contender did, and what the registers held then.

@@ -9,6 +9,14 @@ use std::time::Duration;
 
 use common::{folder, lab, lab_in};
 
+/// It ends with 2, and says what to do.
+#[track_caller]
+fn assert_wrong_usage(output: &Output, arguments: &[&str], reason: &str) {
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(error.contains(reason), "{arguments:?}: {error}");
+}
+
 fn quick(arguments: &[&str]) -> Output {
     lab(&[&["locks", "--seconds", "0.05", "--rounds", "1"], arguments].concat())
 }
@@ -86,10 +94,7 @@ fn wrong_usage_ends_with_2_and_says_what_to_do() {
         (&["--seconds", "NaN"], "--seconds takes more than 0"),
         (&["--workloads", "lunch"], "possible values: uncontended, hot, short, long"),
     ] {
-        let output = lab(&[&["locks"], arguments].concat());
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
-        let text = String::from_utf8_lossy(&output.stderr);
-        assert!(text.contains(says), "{arguments:?}: {text}");
+        assert_wrong_usage(&lab(&[&["locks"], arguments].concat()), arguments, says);
     }
 }
 
@@ -130,10 +135,7 @@ fn messages_of_what_cannot_be_are_wrong_usage() {
         (&["--waiting", "50"], "take 1 to 49"),
         (&["--waiting", "5", "--algorithms", "lamport"], "has no cycles"),
     ] {
-        let output = lab(&[&["messages"], arguments].concat());
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
-        let error = String::from_utf8(output.stderr).unwrap();
-        assert!(error.contains(reason), "{error}");
+        assert_wrong_usage(&lab(&[&["messages"], arguments].concat()), arguments, reason);
     }
 }
 
@@ -181,10 +183,7 @@ fn explorations_of_what_cannot_be_are_wrong_usage() {
         (&[], "required"),
         (&["lamport", "--all"], "cannot be used with"),
     ] {
-        let output = lab(&[&["check"], arguments].concat());
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
-        let error = String::from_utf8(output.stderr).unwrap();
-        assert!(error.contains(reason), "{error}");
+        assert_wrong_usage(&lab(&[&["check"], arguments].concat()), arguments, reason);
     }
 }
 
@@ -228,10 +227,7 @@ fn what_cannot_be_drawn_or_written_is_wrong_usage() {
         (&["messages", "--criteria", "--nodes", "0"], "0 nodes have nobody to exclude"),
         (&["tour"], "unrecognized subcommand"),
     ] {
-        let output = lab_in(&folder, arguments);
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
-        let error = String::from_utf8(output.stderr).unwrap();
-        assert!(error.contains(reason), "{arguments:?}: {error}");
+        assert_wrong_usage(&lab_in(&folder, arguments), arguments, reason);
     }
 }
 

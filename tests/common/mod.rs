@@ -6,6 +6,7 @@ pub mod baton;
 pub mod by_hand;
 pub mod flawed;
 pub mod happened_before;
+pub mod hello;
 pub mod load;
 
 use std::sync::mpsc;

@@ -26,7 +26,7 @@ fn holds(explored: &[Explored]) -> String {
             explored.algorithm.clone(),
             explored.nodes.to_string(),
             explored.requests.clone(),
-            explored.channels.to_owned(),
+            explored.channels.clone(),
             explored.states.to_string(),
             explored.depth.to_string(),
             explored.claims().join(", "),
