@@ -5,7 +5,7 @@
 //! after the other, as exclusion demands) and of all (nobody excludes anybody). Clusters and floors take turns; the
 //! figures are medians over the rounds.
 
-use exclusion::protocol::Protocol;
+use exclusion::message::Protocol;
 use lab::actors::{Timing, time_of_bouncing, time_of_entries};
 use lab::catalogue::{NAMES, Visitor, with_cluster};
 use lab::contention::median;

@@ -3,8 +3,8 @@
 //! All nodes always want in. `constant`: every message takes T. `exponential`: messages overtake each other.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use exclusion::protocol::{CentralCoordinator, Lamport, Maekawa, Protocol, RicartAgrawala};
-use exclusion::sim::{Delay, Report, Simulation, Workload};
+use exclusion::message::sim::{Delay, Report, Simulation, Workload};
+use exclusion::message::{CentralCoordinator, Lamport, Maekawa, Protocol, RicartAgrawala};
 
 fn simulate<P: Protocol>(cluster: Vec<P>, delay: Delay, entries: u64) -> Report {
     let wanting = cluster.len();

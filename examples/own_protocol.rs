@@ -5,9 +5,10 @@
 
 use std::collections::VecDeque;
 
-use exclusion::actor::Cluster;
-use exclusion::protocol::{Exclusive, Message, NodeId, Outbox, Phase, Protocol, Refused};
-use exclusion::sim::{Delay, Simulation, Workload, replay};
+use exclusion::message::actor::Cluster;
+use exclusion::message::replay;
+use exclusion::message::sim::{Delay, Simulation, Workload};
+use exclusion::message::{Exclusive, Message, NodeId, Outbox, Phase, Protocol, Refused};
 
 const LIBRARIAN: NodeId = NodeId(0);
 
@@ -90,7 +91,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     #[cfg(feature = "check")]
     {
-        use exclusion::check::{Check, Checker, Model};
+        use exclusion::message::check::{Check, Checker, Model};
         let checker = Check::new(library(3)).checker().spawn_bfs().join();
         checker.assert_properties();
         println!(

@@ -6,18 +6,18 @@
 //! | threads, and want a mutex that nobody overtakes in | [`BakeryMutex`] |
 //! | the same where threads outnumber cores, and a bounded number may pass | [`BakeryMutex<T, 64, 32>`](BakeryMutex#bypass) |
 //! | throughput to keep, and nobody to starve | [`TournamentMutex`] |
-//! | no compare-and-swap, no allocator, no `std` | [`Seated`] over a lock of [`raw`] |
-//! | exactly two contenders | [`Seated`] over [`raw::Peterson`] |
-//! | an algorithm to study, or threads of your own | [`raw`] |
-//! | nodes that share no memory | an algorithm of [`protocol`], in your own program |
-//! | a distributed algorithm to study, to count or to break | [`protocol`] in the simulator [`sim`] |
-//! | the same among threads, as a lock made of messages | [`actor::Cluster`](actor) |
-//! | everything that can happen to it, explored | `check::Check`, with the feature `check` |
+//! | no compare-and-swap, no allocator, no `std` | [`Seated`](lock::Seated) over a lock of [`raw`](lock::raw) |
+//! | exactly two contenders | [`Seated`](lock::Seated) over [`raw::Peterson`](lock::raw::Peterson) |
+//! | an algorithm to study, or threads of your own | [`raw`](lock::raw) |
+//! | nodes that share no memory | an algorithm of [`message`], in your own program |
+//! | a distributed algorithm to study, to count or to break | [`message`] in the simulator [`sim`](message::sim) |
+//! | the same among threads, as a lock made of messages | [`actor::Cluster`](message::actor) |
+//! | everything that can happen to it, explored | `message::check::Check`, with the feature `check` |
 //!
 //! [`BakeryMutex`] and [`TournamentMutex`] have the interface of `parking_lot::Mutex`, by way of [`lock_api`]:
 //!
 //! ```
-//! # #[cfg(not(loom))] {
+//! # #[cfg(not(exclusion_loom))] {
 //! use exclusion::BakeryMutex;
 //!
 //! let queue = BakeryMutex::new(Vec::new());
@@ -31,10 +31,10 @@
 //! # }
 //! ```
 //!
-//! [`Seated`] hands out its seats, one a contender, and needs nothing but loads, stores and fences:
+//! [`Seated`](lock::Seated) hands out its seats, one a contender, and needs nothing but loads, stores and fences:
 //!
 //! ```
-//! use exclusion::{Seated, raw::Bakery};
+//! use exclusion::lock::{Seated, raw::Bakery};
 //!
 //! let mut cell = Seated::<Bakery<2>, _>::new(0);
 //! let [mut core_0, mut core_1] = cell.seats();
@@ -43,13 +43,13 @@
 //! assert_eq!(cell.into_inner(), 2);
 //! ```
 //!
-//! A node of a distributed algorithm is a [`protocol::Protocol`]: it takes an input, and answers with messages. The same node
+//! A node of a distributed algorithm is a [`message::Protocol`]: it takes an input, and answers with messages. The same node
 //! runs in a simulator and among threads:
 //!
 //! ```
-//! # #[cfg(all(feature = "std", not(loom)))] {
-//! use exclusion::protocol::RicartAgrawala;
-//! use exclusion::sim::Simulation;
+//! # #[cfg(all(feature = "message", not(exclusion_loom)))] {
+//! use exclusion::message::RicartAgrawala;
+//! use exclusion::message::sim::Simulation;
 //!
 //! let report = Simulation::new(RicartAgrawala::cluster(10).unwrap()).run().unwrap();
 //! assert_eq!(report.per_entry.unwrap().mean, 2.0 * (10.0 - 1.0));
@@ -66,16 +66,16 @@
 //!
 //! # The book
 //!
-//! - [`shared_memory`]: how the locks work, from the registers up to `lock()`.
-//! - [`messages`]: the distributed algorithms, how to run them, and which to choose.
-//! - [`verification`]: how this crate knows that it is right; [`explored`] has all that was explored of the protocols.
-//! - [`which_lock`]: which lock when, by measurement.
+//! - [`shared_memory`](docs::shared_memory): how the locks work, from the registers up to `lock()`.
+//! - [`messages`](docs::messages): the distributed algorithms, how to run them, and which to choose.
+//! - [`verification`](docs::verification): how this crate knows that it is right; [`explored`](docs::explored) has all that was explored of the protocols.
+//! - [`which_lock`](docs::which_lock): which lock when, by measurement.
 //!
 //! # When not to use it
 //!
 //! Where nobody cares who is served first, [`std::sync::Mutex`] is a word in size and the fastest when many
 //! threads fight over it. A lock that serves in order must switch threads for each entry: with more threads
-//! than cores that is ten to twenty times slower. [`which_lock`] has the figures.
+//! than cores that is ten to twenty times slower. [`which_lock`](docs::which_lock) has the figures.
 //!
 //! Unlocking a drop-in mutex still uses it for a moment after it is free: do not free its memory on the
 //! strength of having acquired it.
@@ -88,11 +88,11 @@
 //! |---|---|
 //! | [`BakeryMutex`] of 64 seats (the default), of 8 | 552, 104 |
 //! | [`TournamentMutex`] of 64 seats (the default), of 8 | 1576, 232 |
-//! | [`raw::Peterson`], [`raw::Priority`] | 24 |
+//! | [`raw::Peterson`](lock::raw::Peterson), [`raw::Priority`](lock::raw::Priority) | 24 |
 //!
 //! ```
-//! # #[cfg(all(not(loom), feature = "std", target_pointer_width = "64"))] {
-//! # use exclusion::{BakeryMutex, TournamentMutex, raw};
+//! # #[cfg(all(not(exclusion_loom), feature = "std", target_pointer_width = "64"))] {
+//! # use exclusion::{BakeryMutex, TournamentMutex, lock::raw};
 //! assert_eq!(size_of::<BakeryMutex<()>>(), 552);
 //! assert_eq!(size_of::<BakeryMutex<(), 8>>(), 104);
 //! assert_eq!(size_of::<TournamentMutex<()>>(), 1576);
@@ -104,81 +104,35 @@
 //! # Features
 //!
 //! - `std` (default): waiters of the drop-in types sleep, after spinning and, where nobody may pass, yielding; those of
-//!   owned seats yield; the methods with a timeout exist, and so do [`protocol`], [`sim`] and [`actor`]. Without it all
+//!   owned seats yield; the methods with a timeout exist, and so do [`message`], [`sim`](message::sim) and [`actor`](message::actor). Without it all
 //!   spin, and the crate needs neither `std` nor `alloc`.
 //! - `check`: exhaustive exploration of the message algorithms, with stateright.
 //! - `arc_lock`: `lock_arc` and its kin. Needs `alloc`.
 //!
-//! On targets without compare-and-swap the drop-in types do not exist; [`raw`] and [`Seated`] do.
+//! On targets without compare-and-swap the drop-in types do not exist; [`raw`](lock::raw) and [`Seated`](lock::Seated) do.
 //!
 //! # Under loom
 //!
-//! With `--cfg loom` the same types run on loom's atomics, so that a user's own loom tests can use them;
-//! constructors are then not `const`. [`actor`] runs over loom's channels. A deadline passes at the first wait, since there is no time under loom.
-//! How the crate's own orderings are checked is told in [`verification`].
-#![cfg_attr(not(any(feature = "std", loom)), no_std)]
+//! With `--cfg exclusion_loom` the same types run on loom's atomics, so that a user's own loom tests can use them;
+//! constructors are then not `const`. [`actor`](message::actor) runs over loom's channels. A deadline passes at the first wait, since there is no time under loom.
+//! How the crate's own orderings are checked is told in [`verification`](docs::verification).
+#![cfg_attr(not(any(feature = "std", exclusion_loom)), no_std)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[cfg(feature = "arc_lock")]
 extern crate alloc;
 
-#[cfg(not(loom))]
-mod edge;
-#[cfg(loom)]
-pub mod edge;
-mod on_drop;
-mod primitive;
-pub mod raw;
-mod seated;
-pub mod wait;
+pub mod docs;
+pub mod lock;
+#[cfg(feature = "message")]
+pub mod message;
 
-pub use seated::{Seat, SeatGuard, Seated};
+pub use lock_api;
 
-// Leasing a seat takes a compare-and-swap.
-#[cfg(target_has_atomic = "ptr")]
-mod lease;
-#[cfg(target_has_atomic = "ptr")]
-mod lot;
-#[cfg(target_has_atomic = "ptr")]
-mod mutex;
-#[cfg(target_has_atomic = "ptr")]
-mod seat;
-
-#[cfg(target_has_atomic = "ptr")]
-pub use lease::Lease;
 #[cfg(all(target_has_atomic = "ptr", feature = "arc_lock"))]
-pub use mutex::{ArcBakeryMutexGuard, ArcTournamentMutexGuard};
+pub use lock::{ArcBakeryMutexGuard, ArcTournamentMutexGuard};
 #[cfg(target_has_atomic = "ptr")]
-pub use mutex::{
-    BakeryMutex, BakeryMutexGuard, DEFAULT_BYPASS, DEFAULT_SEATS, MappedBakeryMutexGuard,
-    MappedTournamentMutexGuard, RawBakeryMutex, RawTournamentMutex, TournamentMutex,
-    TournamentMutexGuard,
+pub use lock::{
+    BakeryMutex, BakeryMutexGuard, MappedBakeryMutexGuard, MappedTournamentMutexGuard,
+    RawBakeryMutex, RawTournamentMutex, TournamentMutex, TournamentMutexGuard,
 };
-#[cfg(target_has_atomic = "ptr")]
-pub use seat::Leased;
-
-#[cfg(feature = "std")]
-pub mod actor;
-#[cfg(all(feature = "check", not(loom)))]
-pub mod check;
-#[cfg(feature = "std")]
-pub mod protocol;
-#[cfg(feature = "std")]
-mod random;
-#[cfg(feature = "std")]
-pub mod sim;
-
-#[doc = include_str!("../docs/shared-memory.md")]
-pub mod shared_memory {}
-
-#[cfg(feature = "std")]
-#[doc = include_str!("../docs/messages.md")]
-pub mod messages {}
-
-#[doc = include_str!("../docs/verification.md")]
-pub mod verification {}
-
-#[doc = include_str!("../docs/explored.md")]
-pub mod explored {}
-
-#[doc = include_str!("../docs/which-lock.md")]
-pub mod which_lock {}

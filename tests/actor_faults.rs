@@ -7,8 +7,8 @@ use std::time::Duration;
 use common::actors::{cluster, pair};
 use common::hello::Hello;
 use common::within_two_minutes;
-use exclusion::actor::{Cluster, Down};
-use exclusion::protocol::{Exclusive, NodeId, Outbox, Phase, Protocol, Refused, Timer};
+use exclusion::message::actor::{Cluster, Down};
+use exclusion::message::{Exclusive, NodeId, Outbox, Phase, Protocol, Refused, Timer};
 
 /// Says hello to node 1 for each request, and does something wrong there.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]

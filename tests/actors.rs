@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use common::actors::{cluster, pair};
 use common::within_two_minutes;
-use exclusion::actor::{Cluster, Down, HandleError, StartError};
-use exclusion::protocol::{
+use exclusion::message::actor::{Cluster, Down, HandleError, StartError};
+use exclusion::message::{
     CarvalhoRoucairol, CentralCoordinator, ClusterError, GrantingSets, Lamport, Maekawa, NodeId,
     RaymondK, RicartAgrawala,
 };

@@ -4,12 +4,12 @@ mod common;
 
 use common::by_hand::ByHand;
 use common::load::{mean, saturated};
-use exclusion::protocol::banta_efficient::{Late, Message as Cycle};
-use exclusion::protocol::{
+use exclusion::message::banta_efficient::{Late, Message as Cycle};
+use exclusion::message::sim::{Delay, SimCause, Simulation, Workload};
+use exclusion::message::{
     BantaEfficient, BantaFair, BantaK, BantaSimple, Input, NodeId, Protocol, banta_fair,
     banta_simple,
 };
-use exclusion::sim::{Delay, SimCause, Simulation, Workload};
 
 /// Messages an entry when m requests wait at the beginning of each cycle: of m+1 nodes that want in, the good site is
 /// outside. Steady, so without the first cycles.

@@ -8,8 +8,9 @@ use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use common::within_two_minutes;
-use exclusion::raw::{BlackWhiteBakery, PetersonSwap, Priority, Tournament};
-use exclusion::{BakeryMutex, Leased, RawBakeryMutex, RawTournamentMutex, TournamentMutex};
+use exclusion::lock::Leased;
+use exclusion::lock::raw::{BlackWhiteBakery, PetersonSwap, Priority, Tournament};
+use exclusion::{BakeryMutex, RawBakeryMutex, RawTournamentMutex, TournamentMutex};
 use lock_api::{MappedMutexGuard, Mutex, MutexGuard, RawMutex, RawMutexFair, RawMutexTimed};
 
 /// What lock_api asks of a mutex with everything.

@@ -3,13 +3,13 @@
 mod common;
 
 use common::happened_before::{out_of_order, requests};
-use exclusion::protocol::quorum::Scheme;
-use exclusion::protocol::{
+use exclusion::message::quorum::Scheme;
+use exclusion::message::sim::{Delay, Report, SimCause, Simulation, Workload};
+use exclusion::message::{
     CarvalhoRoucairol, CentralCoordinator, Channels, ClusterError, GrantingSets, Input, Lamport,
     Maekawa, MaekawaVoting, NodeId, Outbox, Protocol, RaymondK, RicartAgrawala, SinghalDynamic,
     central, lamport, maekawa, ricart_agrawala, step,
 };
-use exclusion::sim::{Delay, Report, SimCause, Simulation, Workload};
 
 /// A busy run with delays at random, traced.
 fn busy<P: Protocol>(nodes: Vec<P>, seed: u64) -> Report {
@@ -255,13 +255,13 @@ fn messages_that_cannot_occur_are_named_and_change_nothing() {
     refuses(&nodes[2], 2, 1, Confirm(1));
 
     let nodes = Maekawa::grid(4).unwrap();
-    let request = exclusion::protocol::Stamp { time: 1, node: NodeId(1) };
+    let request = exclusion::message::Stamp { time: 1, node: NodeId(1) };
     refuses(&nodes[0], 0, 1, maekawa::Message::Release(request));
     refuses(&nodes[0], 0, 2, maekawa::Message::Request(request));
     refuses(&nodes[0], 0, 1, maekawa::Message::Confirm(request, 1));
     refuses(&nodes[0], 0, 1, maekawa::Message::Inquire(request));
     // The grid's corner opposite is no arbiter of node 0; node 1 has not granted node 2's request.
-    let ours = exclusion::protocol::Stamp { time: 1, node: NodeId(0) };
+    let ours = exclusion::message::Stamp { time: 1, node: NodeId(0) };
     refuses(&asked(&nodes, 0), 0, 3, maekawa::Message::Inquire(ours));
     refuses(&asked(&nodes, 1), 1, 2, maekawa::Message::Relinquish(request));
     refuses(&asked(&nodes, 1), 1, 2, maekawa::Message::Release(request));

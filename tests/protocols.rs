@@ -10,17 +10,18 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use common::within_two_minutes;
-use exclusion::actor::Cluster;
-use exclusion::protocol::banta_efficient::Late;
-use exclusion::protocol::quorum::Scheme;
-use exclusion::protocol::{
+use exclusion::message::actor::Cluster;
+use exclusion::message::banta_efficient::Late;
+use exclusion::message::quorum::Scheme;
+use exclusion::message::replay;
+use exclusion::message::sim::{Delay, Report, Simulation, Workload};
+use exclusion::message::{
     BantaEfficient, BantaFair, BantaK, BantaSimple, CarvalhoRoucairol, CentralCoordinator,
     Channels, Cost, GrantingSets, Happening, Input, Lamport, Maekawa, NaimiTrehel,
     NaimiTrehelQueue, NodeId, Outbox, Protocol, Raymond, RaymondK, RicartAgrawala,
     RicartAgrawalaToken, SinghalDynamic, SinghalHeuristic, SuzukiKasami, TokenRing, Topology, Tree,
     step,
 };
-use exclusion::sim::{Delay, Report, Simulation, Workload, replay};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 

@@ -9,11 +9,11 @@ use std::time::Duration;
 
 use common::flawed::{Flawed, UNFAIR};
 use common::within_two_minutes;
-use exclusion::raw::{
+use exclusion::lock::raw::{
     Bakery, BlackWhiteBakery, Peterson, PetersonSwap, Place, Priority, RawLock, Tournament,
     Waiting, Withdrawn,
 };
-use exclusion::{Seated, wait::SpinThenYield};
+use exclusion::lock::{Seated, wait::SpinThenYield};
 
 /// Locks from every seat at once, in every way there is, and counts.
 fn counts_every_entry<L: RawLock + 'static, const N: usize>() {

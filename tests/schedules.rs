@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use common::baton::{Baton, Patience, Runner};
 use common::flawed::{Flawed, NOTHING, OPEN, STICKY};
-use exclusion::raw::{
+use exclusion::lock::raw::{
     Bakery, BlackWhiteBakery, Peterson, PetersonSwap, Priority, RawLock, Tournament, Waiting,
 };
 use proptest::prelude::*;
@@ -164,9 +164,9 @@ struct NotingFirstWait<'a> {
 impl Waiting for NotingFirstWait<'_> {
     fn wait(
         &self,
-        place: Option<exclusion::raw::Place>,
+        place: Option<exclusion::lock::raw::Place>,
         ready: impl Fn() -> bool,
-    ) -> Result<(), exclusion::raw::Withdrawn> {
+    ) -> Result<(), exclusion::lock::raw::Withdrawn> {
         if !ready() && self.first_wait.get().is_none() {
             self.first_wait.set(Some(self.entries.load(Relaxed)));
         }

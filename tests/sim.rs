@@ -3,12 +3,13 @@
 mod common;
 
 use common::hello::Hello;
-use exclusion::protocol::{
+use exclusion::message::replay;
+use exclusion::message::sim::{Delay, SimCause, Simulation, Spread, Workload};
+use exclusion::message::{
     CarvalhoRoucairol, CentralCoordinator, Channels, Exclusive, GrantingSets, Lamport, Maekawa,
     NodeId, Outbox, Phase, Protocol, RaymondK, Refused, RicartAgrawala, SinghalDynamic, Time,
     Timer,
 };
-use exclusion::sim::{Delay, SimCause, Simulation, Spread, Workload, replay};
 
 /// A protocol that is wrong in a way to choose.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]

@@ -4,13 +4,13 @@ mod common;
 
 use common::by_hand::ByHand;
 use common::load::{mean, saturated};
-use exclusion::protocol::banta_efficient::Late;
-use exclusion::protocol::{
+use exclusion::message::banta_efficient::Late;
+use exclusion::message::sim::{Delay, Simulation, Workload};
+use exclusion::message::{
     BantaEfficient, BantaFair, BantaK, BantaSimple, ClusterError, Event, Happening, NaimiTrehel,
     NaimiTrehelQueue, NodeId, Protocol, Raymond, RicartAgrawalaToken, SinghalHeuristic,
     SuzukiKasami, TokenBased, TokenRing, Topology, Trace, Tree,
 };
-use exclusion::sim::{Delay, Simulation, Workload};
 
 /// One token at every step, held or on its way, whatever the delays.
 fn one_token<P: TokenBased>(nodes: &[P]) {
@@ -245,7 +245,7 @@ fn suzuki_kasamis_queue_is_first_in_first_out() {
 /// Only node 1 knows that node 0 wants in, and would give the token to node 2 first; which gives it back.
 #[test]
 fn the_token_tells_who_wants_in() {
-    use exclusion::protocol::singhal_heuristic::Message;
+    use exclusion::message::singhal_heuristic::Message;
     let request = |message: &Message| matches!(message, Message::Request(_));
     let token = |message: &Message| matches!(message, Message::Token(_));
     let mut cluster = ByHand::new(SinghalHeuristic::cluster(3).unwrap());
@@ -268,7 +268,7 @@ fn the_token_tells_who_wants_in() {
 
 #[test]
 fn a_late_request_that_has_been_served_does_not_hide_the_token() {
-    use exclusion::protocol::singhal_heuristic::Message;
+    use exclusion::message::singhal_heuristic::Message;
     let request = |message: &Message| matches!(message, Message::Request(_));
     let token = |message: &Message| matches!(message, Message::Token(_));
     let mut cluster = ByHand::new(SinghalHeuristic::cluster(3).unwrap());
@@ -295,7 +295,7 @@ fn a_late_request_that_has_been_served_does_not_hide_the_token() {
 
 #[test]
 fn a_request_that_was_overtaken_does_not_count_again() {
-    use exclusion::protocol::suzuki_kasami::Message;
+    use exclusion::message::suzuki_kasami::Message;
     let mut cluster = ByHand::new(SuzukiKasami::cluster(3).unwrap());
     cluster.request(1);
     cluster.deliver(0, |message| matches!(message, Message::Request(..)));

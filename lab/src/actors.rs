@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
 
-use exclusion::actor::Cluster;
-use exclusion::protocol::Protocol;
+use exclusion::message::Protocol;
+use exclusion::message::actor::Cluster;
 
 /// How long the last `wanting` nodes of a cluster take for about so many entries, and what was sent.
 ///

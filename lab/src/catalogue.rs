@@ -3,9 +3,9 @@
 use std::error::Error;
 use std::fmt;
 
-use exclusion::protocol::banta_efficient::Late;
-use exclusion::protocol::quorum::{QuorumError, Scheme};
-use exclusion::protocol::{
+use exclusion::message::banta_efficient::Late;
+use exclusion::message::quorum::{QuorumError, Scheme};
+use exclusion::message::{
     BantaEfficient, BantaFair, BantaK, BantaSimple, CarvalhoRoucairol, CentralCoordinator,
     ClusterError, GrantingSets, Lamport, Maekawa, MaekawaVoting, NaimiTrehel, NaimiTrehelQueue,
     Protocol, Raymond, RaymondK, RicartAgrawala, RicartAgrawalaToken, SinghalDynamic,

@@ -3,8 +3,8 @@
 
 use std::fmt::Write;
 
-use exclusion::protocol::Protocol;
-use exclusion::sim::{Delay, Report, Simulation, Workload};
+use exclusion::message::Protocol;
+use exclusion::message::sim::{Delay, Report, Simulation, Workload};
 use serde::Serialize;
 
 use crate::catalogue::Visitor;

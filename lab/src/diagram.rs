@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 
-use exclusion::protocol::{Event, Happening, NodeId, Time, Trace};
+use exclusion::message::{Event, Happening, NodeId, Time, Trace};
 
 use crate::palette::{COLOURS, colour};
 

@@ -6,7 +6,7 @@ use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-use exclusion::check::{Expectation, Model, Property};
+use exclusion::message::check::{Expectation, Model, Property};
 
 use crate::exploration::Explorable;
 
@@ -149,8 +149,8 @@ impl Model for Erased {
 
 #[cfg(test)]
 mod tests {
-    use exclusion::check::{Check, Checker};
-    use exclusion::protocol::{GrantingSets, MaekawaVoting, RicartAgrawala};
+    use exclusion::message::check::{Check, Checker};
+    use exclusion::message::{GrantingSets, MaekawaVoting, RicartAgrawala};
 
     use super::*;
 

@@ -1,9 +1,9 @@
 //! What can be explored, with all that it claims, and how far it is.
 
-use exclusion::check::{Check, Timers, Users};
-use exclusion::protocol::banta_efficient::Late;
-use exclusion::protocol::quorum::Scheme;
-use exclusion::protocol::{
+use exclusion::message::banta_efficient::Late;
+use exclusion::message::check::{Check, Timers, Users};
+use exclusion::message::quorum::Scheme;
+use exclusion::message::{
     BantaEfficient, BantaFair, BantaK, BantaSimple, CarvalhoRoucairol, CentralCoordinator,
     Channels, ClusterError, GrantingSets, Lamport, Maekawa, NaimiTrehel, NaimiTrehelQueue, NodeId,
     Ordered, Protocol, Raymond, RaymondK, RicartAgrawala, RicartAgrawalaToken, SinghalDynamic,

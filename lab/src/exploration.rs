@@ -5,10 +5,10 @@ use std::fmt::{self, Debug};
 use std::hash::Hash;
 use std::time::{Duration, Instant};
 
-use exclusion::check::{
+use exclusion::message::check::{
     Check, Checker, HasDiscoveries, Model, Path, Property, Timers, Users, trace_of,
 };
-use exclusion::protocol::{Channels, Protocol, Trace};
+use exclusion::message::{Channels, Protocol, Trace};
 use serde::{Serialize, Serializer};
 
 /// What came of an exploration.

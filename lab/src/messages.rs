@@ -4,8 +4,8 @@ use std::fmt::Write;
 use std::ops::RangeInclusive;
 
 use clap::ValueEnum;
-use exclusion::protocol::{Cost, Protocol};
-use exclusion::sim::{Delay, Simulation, Workload};
+use exclusion::message::sim::{Delay, Simulation, Workload};
+use exclusion::message::{Cost, Protocol};
 use serde::Serialize;
 
 use crate::catalogue::Visitor;

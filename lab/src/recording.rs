@@ -4,8 +4,8 @@ use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use exclusion::actor::Cluster;
-use exclusion::protocol::{
+use exclusion::message::actor::Cluster;
+use exclusion::message::{
     Channels, Event, Happening, Input, Message, NodeId, Outbox, Protocol, Refused, Time, Timer,
     Trace, step,
 };
@@ -182,8 +182,8 @@ impl<P: std::fmt::Debug> std::fmt::Debug for Recorded<P> {
 
 #[cfg(test)]
 mod tests {
-    use exclusion::protocol::{CentralCoordinator, RicartAgrawala};
-    use exclusion::sim::replay;
+    use exclusion::message::replay;
+    use exclusion::message::{CentralCoordinator, RicartAgrawala};
 
     use super::*;
 

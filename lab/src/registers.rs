@@ -6,7 +6,7 @@
 
 use std::fmt::Write;
 
-use exclusion::check::{Model, Path, Property};
+use exclusion::message::check::{Model, Path, Property};
 
 use crate::exploration::{Explorable, Shown};
 use crate::seat_program::{Next, Program};

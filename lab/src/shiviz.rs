@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
 
-use exclusion::protocol::{Happening, NodeId, Trace};
+use exclusion::message::{Happening, NodeId, Trace};
 
 /// How ShiViz is to read an event, and that there is one execution: the first two lines of a log that it opens.
 const HEADER: &str = "(?<host>\\S*) (?<clock>{.*})\\n(?<event>.*)\n\n";

@@ -1,7 +1,7 @@
 //! Small simulated runs, to be drawn.
 
-use exclusion::protocol::{Protocol, Trace};
-use exclusion::sim::{Delay, Simulation, Workload};
+use exclusion::message::sim::{Delay, Simulation, Workload};
+use exclusion::message::{Protocol, Trace};
 
 use crate::catalogue::Visitor;
 

@@ -1,7 +1,8 @@
 //! The locks that are measured, all through one small trait.
 
-use exclusion::raw::{BlackWhiteBakery, Peterson};
-use exclusion::{BakeryMutex, Leased, Seat, Seated, TournamentMutex};
+use exclusion::lock::raw::{BlackWhiteBakery, Peterson};
+use exclusion::lock::{Leased, Seat, Seated};
+use exclusion::{BakeryMutex, TournamentMutex};
 
 /// A lock around a number.
 pub trait Subject: Sync + Sized {

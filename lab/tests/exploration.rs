@@ -1,7 +1,7 @@
 //! Every algorithm explored exhaustively, as far as a test may take: `lab check --all` goes further.
 
-use exclusion::check::{Check, Users};
-use exclusion::protocol::{CentralCoordinator, Channels, NodeId, Raymond, RicartAgrawala};
+use exclusion::message::check::{Check, Users};
+use exclusion::message::{CentralCoordinator, Channels, NodeId, Raymond, RicartAgrawala};
 use lab::broken::{BROKEN, with_broken, with_mended};
 use lab::explorable::{Scope, all, soon, with_check};
 use lab::exploration::{Explorable, Explored, Explorer, ModelVisitor, Shown, in_words};

@@ -108,7 +108,7 @@ fn search_weakened(edge: &'static str, search: Search, model: fn()) {
         println!("\n{FOUND}{} {found}", counted.load(Relaxed));
         std::process::exit(1);
     }));
-    exclusion::edge::weaken(edge, || explore(search, model, &executions));
+    exclusion::lock::edge::weaken(edge, || explore(search, model, &executions));
     println!("nothing in {} executions", executions.load(Relaxed));
 }
 

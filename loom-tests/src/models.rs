@@ -2,9 +2,9 @@
 
 use std::cell::Cell;
 
-use exclusion::raw::{RawLock, Waiting};
-use exclusion::wait::{SpinThenYield, Unless};
-use exclusion::{Leased, Seated};
+use exclusion::lock::raw::{RawLock, Waiting};
+use exclusion::lock::wait::{SpinThenYield, Unless};
+use exclusion::lock::{Leased, Seated};
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::thread;
@@ -203,7 +203,7 @@ impl<L: RawLock, const BYPASS: usize> Mutex<L, BYPASS> {
             .is_some()
     }
 
-    fn count(&self, lease: exclusion::Lease) {
+    fn count(&self, lease: exclusion::lock::Lease) {
         use lock_api::RawMutex;
         // SAFETY: we are inside; loom would see anybody else.
         self.entries.with_mut(|entries| unsafe { *entries += 1 });

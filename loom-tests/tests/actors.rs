@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-use exclusion::actor::{Cluster, Down};
-use exclusion::protocol::{
+use exclusion::message::actor::{Cluster, Down};
+use exclusion::message::{
     CarvalhoRoucairol, CentralCoordinator, Exclusive, Message, NodeId, Outbox, Protocol, Refused,
     RicartAgrawala,
 };

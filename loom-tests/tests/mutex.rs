@@ -1,7 +1,7 @@
 //! The seat leasing of the drop-in types, the parking lot included: a lost wake-up is a deadlock,
 //! which loom reports.
 
-use exclusion::raw::{Bakery, BlackWhiteBakery, PetersonSwap, Priority, Tournament};
+use exclusion::lock::raw::{Bakery, BlackWhiteBakery, PetersonSwap, Priority, Tournament};
 use loom_tests::Search::{Exhaustive, Preemptions};
 use loom_tests::{hold, models};
 

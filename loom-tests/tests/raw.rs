@@ -1,6 +1,8 @@
 //! Each raw lock as shipped. One suite, a line a lock.
 
-use exclusion::raw::{Bakery, BlackWhiteBakery, Peterson, PetersonSwap, Priority, Tournament};
+use exclusion::lock::raw::{
+    Bakery, BlackWhiteBakery, Peterson, PetersonSwap, Priority, Tournament,
+};
 use loom_tests::Search::{Exhaustive, Preemptions};
 use loom_tests::{hold, models};
 

@@ -3,7 +3,7 @@
 //! The edges are named in the sources (`edges!`); here each meets a model, with the bound, that the tests
 //! of the shipped code run too: who weakens an edge in the source makes those fail.
 
-use exclusion::raw::{Bakery, BlackWhiteBakery, Peterson, PetersonSwap, Priority};
+use exclusion::lock::raw::{Bakery, BlackWhiteBakery, Peterson, PetersonSwap, Priority};
 use loom_tests::Finding::{Deadlock, Race, TwoWinners};
 use loom_tests::Search::{Exhaustive, Preemptions};
 use loom_tests::{models, refuted};
@@ -68,7 +68,7 @@ twins! {
 #[test]
 fn every_edge_has_a_twin_and_is_in_the_documented_table() {
     let documented = include_str!("../../docs/verification.md");
-    for edge in exclusion::edge::all().map(|edge| edge.name()) {
+    for edge in exclusion::lock::edge::all().map(|edge| edge.name()) {
         let twin = TWINS.iter().find(|(twin_of, _)| *twin_of == edge);
         let (_, test) = twin.unwrap_or_else(|| panic!("{edge} has no twin"));
         let row = documented.lines().find(|line| line.starts_with(&format!("| `{edge}` |")));
@@ -76,5 +76,5 @@ fn every_edge_has_a_twin_and_is_in_the_documented_table() {
         assert!(row.contains(&format!("`{test}`")), "{edge}: the table does not name {test}");
     }
     let rows = documented.lines().filter(|line| line.starts_with("| `")).count();
-    assert_eq!(rows, exclusion::edge::all().count(), "the table has a row that is no edge");
+    assert_eq!(rows, exclusion::lock::edge::all().count(), "the table has a row that is no edge");
 }

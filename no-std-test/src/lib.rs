@@ -2,8 +2,9 @@
 //! of its own, so a dependency that linked std would give the program two, which does not compile.
 #![no_std]
 
-use exclusion::raw::{Bakery, Peterson};
-use exclusion::{BakeryMutex, Seated, TournamentMutex};
+use exclusion::lock::Seated;
+use exclusion::lock::raw::{Bakery, Peterson};
+use exclusion::{BakeryMutex, TournamentMutex};
 
 static SEATED: Seated<Bakery<4>, u32> = Seated::new(0);
 static BAKERY: BakeryMutex<u32, 8> = BakeryMutex::with_seats(0);

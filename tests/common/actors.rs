@@ -1,7 +1,7 @@
 //! Clusters of actors to test.
 
-use exclusion::actor::{Cluster, Handle};
-use exclusion::protocol::Protocol;
+use exclusion::message::Protocol;
+use exclusion::message::actor::{Cluster, Handle};
 
 /// A cluster around a number.
 pub fn cluster<P: Protocol<Message: Send> + Send + 'static>(nodes: Vec<P>) -> Cluster<P, u64> {

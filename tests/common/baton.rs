@@ -5,7 +5,7 @@
 
 use std::sync::{Condvar, Mutex};
 
-use exclusion::raw::{Place, Waiting, Withdrawn};
+use exclusion::lock::raw::{Place, Waiting, Withdrawn};
 
 pub struct Baton {
     state: Mutex<State>,

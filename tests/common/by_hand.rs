@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::fmt::Debug;
 
-use exclusion::protocol::{Input, NodeId, Outbox, Protocol, Timer, Unexpected, step};
+use exclusion::message::{Input, NodeId, Outbox, Protocol, Timer, Unexpected, step};
 
 pub struct ByHand<P: Protocol> {
     pub nodes: Vec<P>,

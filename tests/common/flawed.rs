@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use exclusion::raw::{Attendance, Place, RawLock, Waiting, Withdrawn};
+use exclusion::lock::raw::{Attendance, Place, RawLock, Waiting, Withdrawn};
 
 /// What is wrong.
 pub const NOTHING: u8 = 0;

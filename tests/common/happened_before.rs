@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use exclusion::protocol::{Happening, NodeId, Trace};
+use exclusion::message::{Happening, NodeId, Trace};
 
 /// A request: who, after what, and as which entry of all it was served.
 #[derive(Debug)]

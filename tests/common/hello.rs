@@ -1,6 +1,6 @@
 //! All that some protocols say to each other.
 
-use exclusion::protocol::Message;
+use exclusion::message::Message;
 
 /// Hello.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]

@@ -1,7 +1,7 @@
 //! How much is wanted, and what it costs.
 
-use exclusion::protocol::Protocol;
-use exclusion::sim::{Simulation, Workload};
+use exclusion::message::Protocol;
+use exclusion::message::sim::{Simulation, Workload};
 
 /// Messages an entry, on average.
 pub fn mean<P: Protocol>(nodes: Vec<P>, workload: Workload) -> f64 {

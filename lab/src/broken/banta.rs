@@ -2,9 +2,9 @@
 
 use std::collections::VecDeque;
 
-use exclusion::check::{Check, Timers};
-use exclusion::protocol::banta_efficient::Late;
-use exclusion::protocol::{
+use exclusion::message::banta_efficient::Late;
+use exclusion::message::check::{Check, Timers};
+use exclusion::message::{
     BantaEfficient, Message, NodeId, Outbox, Phase, Protocol, Refused, Timer,
 };
 

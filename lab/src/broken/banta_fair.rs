@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use exclusion::check::Check;
-use exclusion::protocol::{Message, NodeId, Outbox, Phase, Protocol, Refused};
+use exclusion::message::check::Check;
+use exclusion::message::{Message, NodeId, Outbox, Phase, Protocol, Refused};
 
 /// Section 4.6, where only the history says whether a copy of a request is still needed: one that is on the token's queue
 /// already is put there again, and the token visits who wants nothing.

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use exclusion::check::Check;
-use exclusion::protocol::{
+use exclusion::message::check::Check;
+use exclusion::message::{
     Channels, Clock, GrantingSets, Maekawa, MaekawaVoting, Message, NodeId, NodeSet, Outbox, Phase,
     Protocol, Refused, Stamp,
 };

@@ -1,11 +1,11 @@
-//! Algorithms that are wrong on purpose, each in one rule: to see that the [checker](exclusion::check) notices.
+//! Algorithms that are wrong on purpose, each in one rule: to see that the [checker](exclusion::message::check) notices.
 //!
 //! Each is as short as can be, has no checks of its inputs beyond what it needs, and comes as a model of the smallest
 //! cluster that shows what is wrong. Beside each stands the same with that one rule right, and nothing else changed: it
 //! holds, so what was found is the flaw.
 //!
 //! ```
-//! use exclusion::check::{Checker, Model};
+//! use exclusion::message::check::{Checker, Model};
 //! use lab::broken::permission::ricart_agrawala_ties;
 //!
 //! let checker = ricart_agrawala_ties(true).checker().spawn_bfs().join();

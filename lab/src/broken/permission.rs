@@ -1,10 +1,10 @@
 //! Wrong algorithms that ask for permission.
 
-use exclusion::check::Check;
-use exclusion::protocol::lamport::Message as TimedMessage;
-use exclusion::protocol::raymond_k::Message as CountedMessage;
-use exclusion::protocol::ricart_agrawala::Message as AskingMessage;
-use exclusion::protocol::{
+use exclusion::message::check::Check;
+use exclusion::message::lamport::Message as TimedMessage;
+use exclusion::message::raymond_k::Message as CountedMessage;
+use exclusion::message::ricart_agrawala::Message as AskingMessage;
+use exclusion::message::{
     Channels, Clock, NodeId, NodeSet, Ordered, Outbox, Phase, Protocol, Refused, Stamp,
 };
 

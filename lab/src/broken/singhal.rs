@@ -1,7 +1,7 @@
 //! Singhal's heuristic algorithm as published.
 
-use exclusion::check::Check;
-use exclusion::protocol::{Message, NodeId, Outbox, Phase, Protocol, Refused, SinghalHeuristic};
+use exclusion::message::check::Check;
+use exclusion::message::{Message, NodeId, Outbox, Phase, Protocol, Refused, SinghalHeuristic};
 
 /// Singhal's heuristic as published: the token makes a node forget that another wants in, while the request for it is
 /// still on its way.

@@ -2,10 +2,10 @@
 
 use std::collections::VecDeque;
 
-use exclusion::check::{Check, Users};
-use exclusion::protocol::naimi_trehel::Message as TreeMessage;
-use exclusion::protocol::raymond::Message as LiftMessage;
-use exclusion::protocol::{
+use exclusion::message::check::{Check, Users};
+use exclusion::message::naimi_trehel::Message as TreeMessage;
+use exclusion::message::raymond::Message as LiftMessage;
+use exclusion::message::{
     Message, NaimiTrehel, NodeId, Outbox, Phase, Protocol, Refused, TokenBased,
 };
 

@@ -4,8 +4,8 @@ use std::net::{Ipv4Addr, TcpListener};
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use exclusion::check::{Model, Timers, Users};
-use exclusion::protocol::Channels;
+use exclusion::message::Channels;
+use exclusion::message::check::{Model, Timers, Users};
 use indicatif::{ProgressBar, ProgressStyle};
 use lab::broken::{BROKEN, with_broken};
 use lab::erased::Erased;

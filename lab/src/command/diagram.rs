@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use exclusion::protocol::{Protocol, Trace};
+use exclusion::message::{Protocol, Trace};
 use lab::broken::{BROKEN, with_broken};
 use lab::catalogue::{Visitor, with_cluster};
 use lab::diagram::{Diagram, Unit};

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use exclusion::protocol::Trace;
+use exclusion::message::Trace;
 
 use crate::chart::{Chart, GRID};
 use crate::diagram::{self, Diagram, escape};

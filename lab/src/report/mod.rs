@@ -9,7 +9,7 @@ mod locks;
 mod messages;
 mod stories;
 
-use exclusion::protocol::Trace;
+use exclusion::message::Trace;
 
 use crate::broken::Broken;
 use crate::exploration::Explored;

@@ -45,7 +45,7 @@ impl Default for Dispenser {
     }
 }
 
-#[cfg(all(test, loom))]
+#[cfg(all(test, exclusion_loom))]
 mod tests {
     use super::*;
     use exclusion::TournamentMutex;

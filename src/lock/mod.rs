@@ -1,0 +1,40 @@
+//! Mutual exclusion from reads and writes.
+//!
+//! The layers, from what a user touches down to the registers. Each depends only on those below it.
+//!
+//! | layer | what it is |
+//! |---|---|
+//! | `mutex` | [`BakeryMutex`], [`TournamentMutex`]: data and guards, over `lock_api` |
+//! | `leased` | [`Leased`]: a raw lock for any number of threads, and where they sleep |
+//! | `owned` | [`Seated`], [`Seat`]: one owner per seat, no compare-and-swap |
+//! | [`raw`] | algorithms among numbered seats: loads, stores and fences |
+//! | `sync` | the only switch between the machine and loom |
+//!
+//! [`wait`] has the ways of waiting that need nobody to wake them.
+
+mod owned;
+pub mod raw;
+pub(crate) mod sync;
+pub mod wait;
+
+#[cfg(exclusion_loom)]
+pub use sync::edge;
+
+pub use owned::{Seat, SeatGuard, Seated};
+
+// Leasing a seat takes a compare-and-swap.
+#[cfg(target_has_atomic = "ptr")]
+mod leased;
+#[cfg(target_has_atomic = "ptr")]
+mod mutex;
+
+#[cfg(target_has_atomic = "ptr")]
+pub use leased::{Lease, Leased};
+#[cfg(all(target_has_atomic = "ptr", feature = "arc_lock"))]
+pub use mutex::{ArcBakeryMutexGuard, ArcTournamentMutexGuard};
+#[cfg(target_has_atomic = "ptr")]
+pub use mutex::{
+    BakeryMutex, BakeryMutexGuard, DEFAULT_BYPASS, DEFAULT_SEATS, MappedBakeryMutexGuard,
+    MappedTournamentMutexGuard, RawBakeryMutex, RawTournamentMutex, TournamentMutex,
+    TournamentMutexGuard,
+};

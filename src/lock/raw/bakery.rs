@@ -1,0 +1,206 @@
+//! Lamport's bakery (1974), with choosing and ticket in one word a seat.
+//!
+//! A customer takes a ticket one higher than any it sees and waits until nobody has a lower one.
+//! Two customers may draw the same number; the lower seat then goes first.
+//!
+//! | word of a seat | meaning |
+//! |---|---|
+//! | `IDLE` (0) | does not want to enter, or has left |
+//! | `CHOOSING` (1) | is reading the others' tickets |
+//! | `FIRST..=LAST` | its ticket: waiting, or inside |
+//!
+//! Only the customer on a seat writes that seat's word.
+//!
+//! Invariants:
+//! 1. Who is inside has the smallest (ticket, seat) of all tickets.
+//! 2. A ticket drawn after another was published is greater.
+//! 3. A seat once seen idle or with a greater ticket needs no second look: what it draws later is
+//!    greater by 2.
+//!
+//! | edge | write | read | carries |
+//! |---|---|---|---|
+//! | E1 | `LEAVE`: Release; `DOORWAY`, then ticket; a fence, then withdrawal | `LOOK`: Acquire | the critical sections of that seat |
+//! | E2 | `CHOOSING`, then `DOORWAY` | ticket, then `TURN`, then look | the looker sees us choosing, or we see its ticket and draw a greater |
+//! | E3 | ticket, then `TURN` | `CHOOSING`, then `DOORWAY`, then the highest ticket | the same race from the other side |
+//!
+//! A look that meets a greater ticket, or a withdrawal, passes on it, and a relaxed store ends the
+//! release sequence of the `LEAVE` before it: the fence before is what makes it part of E1.
+//!
+//! At the limit: a customer who would need a ticket above `LAST` steps back out of the doorway and
+//! waits until the highest ticket has been served, then draws again. Those inside are
+//! served meanwhile and nobody else can draw, so the bakery empties and numbers start afresh. Only
+//! first come, first served is lost, among those who met the limit. With 64 bits it takes
+//! centuries of a bakery that never empties to get there.
+
+use scopeguard::ScopeGuard;
+
+use super::doorway::{CHOOSING, IDLE, settled};
+use super::{Attendance, Place, RawLock, Register, Waiting, Withdrawn, array, unlocked};
+use crate::lock::sync::edge::{Edge, edges};
+
+const FIRST: usize = 2;
+
+edges! { "bakery":
+    /// E2, E3: our choosing is out before we read a ticket.
+    DOORWAY = Fence;
+    /// E2, E3: our ticket is out before we look whether it is our turn.
+    TURN = Fence;
+    /// E1: who passes knows what that seat did.
+    LOOK = Acquire;
+    /// E1: what this seat did is known to whoever sees it idle.
+    LEAVE = Release;
+}
+
+/// Lamport's bakery among `N` seats: first come, first served.
+///
+/// `LAST` is the highest ticket; leave it at its default unless you want to see what happens there.
+///
+/// ```
+/// use exclusion::lock::{Seated, raw::Bakery};
+///
+/// let mut cell = Seated::<Bakery<2>, _>::new(0);
+/// let [mut left, mut right] = cell.seats();
+/// std::thread::scope(|scope| {
+///     scope.spawn(move || *left.lock() += 1);
+///     scope.spawn(move || *right.lock() += 1);
+/// });
+/// assert_eq!(cell.into_inner(), 2);
+/// ```
+///
+/// # Fairness
+/// First come, first served: whoever has drawn its ticket before another starts to draw enters
+/// before it. Drawing takes a bounded number of steps. Only at the last ticket one may have to wait
+/// outside, and loses its place.
+///
+/// A bakery without seats, or without tickets, does not compile.
+#[derive(Debug)]
+pub struct Bakery<const N: usize, const LAST: usize = { usize::MAX }> {
+    seats: [Register; N],
+}
+
+// SAFETY: invariant 1; the edge is E1.
+unsafe impl<const N: usize, const LAST: usize> RawLock for Bakery<N, LAST> {
+    const SEATS: usize = {
+        assert!(N > 0, "a bakery needs at least one seat");
+        assert!(LAST >= FIRST, "a bakery needs at least one ticket: LAST is 2 or more");
+        N
+    };
+
+    unlocked!(Self { seats: array![Register::new(IDLE); N] });
+
+    #[inline]
+    unsafe fn acquire_among(
+        &self,
+        seat: usize,
+        present: &impl Attendance,
+        waiting: &impl Waiting,
+    ) -> Result<(), Withdrawn> {
+        let ticket = self.draw(seat, present, waiting)?;
+        let withdraw = scopeguard::guard((), |()| self.withdraw(seat));
+        self.await_turn(seat, ticket, present, waiting)?;
+        ScopeGuard::into_inner(withdraw);
+        Ok(())
+    }
+
+    #[inline]
+    unsafe fn release(&self, seat: usize) {
+        self.seats[seat].store(IDLE, LEAVE);
+    }
+
+    #[inline]
+    fn is_idle(&self, seat: usize) -> bool {
+        // Relaxed: our own word.
+        self.seats[seat].load(Edge::RELAXED) == IDLE
+    }
+
+    fn places(&self, seat: usize, mut visit: impl FnMut(Place)) {
+        visit(Place::of(&self.seats[seat]));
+    }
+}
+
+impl<const N: usize, const LAST: usize> Bakery<N, LAST> {
+    /// The doorway: returns our ticket, published.
+    #[inline]
+    fn draw(
+        &self,
+        seat: usize,
+        present: &impl Attendance,
+        waiting: &impl Waiting,
+    ) -> Result<usize, Withdrawn> {
+        loop {
+            // Relaxed: nobody passes a seat that is choosing.
+            self.seats[seat].store(CHOOSING, Edge::RELAXED);
+            DOORWAY.fence();
+            let (highest, holder) = self.highest(present);
+            if highest < LAST {
+                let ticket = highest + 1;
+                // Relaxed: `DOORWAY` stands before it, which makes it a release.
+                self.seats[seat].store(ticket, Edge::RELAXED);
+                return Ok(ticket);
+            }
+            self.withdraw(seat);
+            // Relaxed: we only learn that drawing again may be worth it.
+            waiting.wait(Some(Place::of(&self.seats[holder])), || {
+                self.seats[holder].load(Edge::RELAXED) != highest
+            })?;
+        }
+    }
+
+    /// The highest ticket that anybody has, and who has it; one below the first if nobody has one.
+    #[inline]
+    fn highest(&self, present: &impl Attendance) -> (usize, usize) {
+        let mut highest = (FIRST - 1, 0);
+        for other in present.seats(N) {
+            // Relaxed: `DOORWAY` makes the ticket visible, and only its number matters.
+            highest = highest.max((self.seats[other].load(Edge::RELAXED), other));
+        }
+        highest
+    }
+
+    /// Waits until nobody is ahead of (ticket, seat).
+    ///
+    /// We wait for the one just ahead of us. When it leaves nearly always nobody is left ahead, so
+    /// each contender is woken once, however long the line.
+    #[inline]
+    fn await_turn(
+        &self,
+        seat: usize,
+        ticket: usize,
+        present: &impl Attendance,
+        waiting: &impl Waiting,
+    ) -> Result<(), Withdrawn> {
+        TURN.fence();
+        while let Some((word, ahead)) = self.just_ahead(seat, ticket, present, waiting)? {
+            // Relaxed: we look again, with `LOOK`, before we pass.
+            waiting.wait(Some(Place::of(&self.seats[ahead])), || {
+                self.seats[ahead].load(Edge::RELAXED) != word
+            })?;
+        }
+        Ok(())
+    }
+
+    /// The greatest (ticket, seat) below ours.
+    #[inline]
+    fn just_ahead(
+        &self,
+        seat: usize,
+        ticket: usize,
+        present: &impl Attendance,
+        waiting: &impl Waiting,
+    ) -> Result<Option<(usize, usize)>, Withdrawn> {
+        let mut nearest = None;
+        for other in present.seats(N) {
+            let word = settled(&self.seats[other], LOOK, waiting)?;
+            if word != IDLE && (word, other) < (ticket, seat) {
+                nearest = nearest.max(Some((word, other)));
+            }
+        }
+        Ok(nearest)
+    }
+
+    /// Relaxed: a fence stands before it, `DOORWAY` or `TURN`, which makes it a release.
+    #[inline]
+    fn withdraw(&self, seat: usize) {
+        self.seats[seat].store(IDLE, Edge::RELAXED);
+    }
+}

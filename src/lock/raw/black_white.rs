@@ -1,0 +1,239 @@
+//! Taubenfeld's black-white bakery (2004): the bakery with bounded tickets.
+//!
+//! Tickets have a colour, that of one shared bit when they are drawn, and are numbered among their
+//! colour only. Whoever leaves turns the bit to the other colour than its own, so those of the old
+//! colour are served before those of the new, and the old numbers are free again.
+//!
+//! | word of a seat | meaning |
+//! |---|---|
+//! | `IDLE` (0) | does not want to enter, or has left |
+//! | `CHOOSING` (1) | is reading the colour and the others' tickets |
+//! | `2 * number + colour`, number in `1..=LAST` | its ticket: waiting, or inside |
+//!
+//! | word `colour` | meaning |
+//! |---|---|
+//! | `BLACK` (0), `WHITE` (1) | the colour that new tickets get; the other colour is served first |
+//!
+//! Only the customer on a seat writes that seat's word. The colour is written by whoever is inside.
+//!
+//! Invariants:
+//! 1. Who is inside is ahead of everybody with a ticket: of two tickets of one colour the smaller
+//!    (number, seat) is ahead, of two colours the one that the shared bit does not show.
+//! 2. Where nobody withdraws, no number passes `N`.
+//! 3. A seat once seen not to be ahead never gets ahead.
+//!
+//! | edge | write | read | carries |
+//! |---|---|---|---|
+//! | E1 | `LEAVE`: Release; `DOORWAY`, then ticket; a fence, then withdrawal | `LOOK`: Acquire | the critical sections of that seat |
+//! | E2 | `CHOOSING`, then `DOORWAY` | ticket, then `TURN`, then look | the looker sees us choosing, or we see its ticket |
+//! | E3 | ticket, then `TURN` | `CHOOSING`, then `DOORWAY`, then the highest number | the same race from the other side |
+//!
+//! Withdrawal and invariant 2: Taubenfeld's bound assumes that everybody who draws also enters.
+//! Two seats that give up in turn, each drawing while the other still has its ticket, count on
+//! for as long as one critical section lasts. So there is a limit after all, as in the plain
+//! bakery, and the same is done there: whoever would need a number above `LAST` steps back and waits
+//! for the highest to go. To get there takes half as many withdrawals as a word can count, during one
+//! critical section.
+
+use scopeguard::ScopeGuard;
+
+use super::doorway::{CHOOSING, IDLE, settled};
+use super::{Attendance, Place, RawLock, Register, Waiting, Withdrawn, array, unlocked};
+use crate::lock::sync::edge::{Edge, edges};
+
+const BLACK: usize = 0;
+
+edges! { "black_white":
+    /// E2, E3: our choosing is out before we read the colour or a ticket.
+    DOORWAY = Fence;
+    /// E2, E3: our ticket is out before we look whether it is our turn.
+    TURN = Fence;
+    /// E1: who passes knows what that seat did.
+    LOOK = Acquire;
+    /// E1: what this seat did is known to whoever sees it idle.
+    LEAVE = Release;
+}
+
+/// The bakery with bounded tickets among `N` seats: first come, first served, and no number above
+/// `N` unless contenders withdraw, however long the bakery is never empty.
+///
+/// `LAST` is the highest number; leave it at its default unless you want to see what happens there.
+///
+/// ```
+/// use exclusion::lock::{Seated, raw::BlackWhiteBakery};
+///
+/// let mut cell = Seated::<BlackWhiteBakery<2>, _>::new(0);
+/// let [mut left, mut right] = cell.seats();
+/// std::thread::scope(|scope| {
+///     scope.spawn(move || *left.lock() += 1);
+///     scope.spawn(move || *right.lock() += 1);
+/// });
+/// assert_eq!(cell.into_inner(), 2);
+/// ```
+///
+/// # Fairness
+/// First come, first served, as in the [`Bakery`](super::Bakery).
+///
+/// A bakery without seats, or without tickets, does not compile.
+#[derive(Debug)]
+pub struct BlackWhiteBakery<const N: usize, const LAST: usize = { usize::MAX / 2 }> {
+    colour: Register,
+    seats: [Register; N],
+}
+
+// SAFETY: invariant 1; the edge is E1.
+unsafe impl<const N: usize, const LAST: usize> RawLock for BlackWhiteBakery<N, LAST> {
+    const SEATS: usize = {
+        assert!(N > 0, "a bakery needs at least one seat");
+        assert!(LAST >= 1, "a bakery needs at least one ticket: LAST is 1 or more");
+        assert!(LAST <= usize::MAX / 2, "a number and a colour share a word");
+        N
+    };
+
+    unlocked!(Self { colour: Register::new(BLACK), seats: array![Register::new(IDLE); N] });
+
+    #[inline]
+    unsafe fn acquire_among(
+        &self,
+        seat: usize,
+        _: &impl Attendance,
+        waiting: &impl Waiting,
+    ) -> Result<(), Withdrawn> {
+        // Everybody gets a look: by its word, whoever is passed also tells the colour.
+        let ticket = self.draw(seat, waiting)?;
+        let withdraw = scopeguard::guard((), |()| self.withdraw(seat));
+        self.await_turn(seat, ticket, waiting)?;
+        ScopeGuard::into_inner(withdraw);
+        Ok(())
+    }
+
+    #[inline]
+    unsafe fn release(&self, seat: usize) {
+        // Relaxed, both: our own word, and a bit that `LEAVE` publishes with the rest.
+        let ticket = Ticket::of(self.seats[seat].load(Edge::RELAXED));
+        self.colour.store(1 - ticket.colour, Edge::RELAXED);
+        self.seats[seat].store(IDLE, LEAVE);
+    }
+
+    #[inline]
+    fn is_idle(&self, seat: usize) -> bool {
+        // Relaxed: our own word.
+        self.seats[seat].load(Edge::RELAXED) == IDLE
+    }
+
+    fn places(&self, seat: usize, mut visit: impl FnMut(Place)) {
+        visit(Place::of(&self.seats[seat]));
+        visit(Place::of(&self.colour));
+    }
+}
+
+/// A seat's word taken apart; number 0 is no ticket.
+#[derive(Clone, Copy)]
+struct Ticket {
+    number: usize,
+    colour: usize,
+}
+
+impl Ticket {
+    #[inline]
+    fn of(word: usize) -> Self {
+        Self { number: word / 2, colour: word % 2 }
+    }
+
+    #[inline]
+    fn word(self) -> usize {
+        self.number * 2 + self.colour
+    }
+}
+
+impl<const N: usize, const LAST: usize> BlackWhiteBakery<N, LAST> {
+    /// The doorway: returns our ticket, published.
+    #[inline]
+    fn draw(&self, seat: usize, waiting: &impl Waiting) -> Result<Ticket, Withdrawn> {
+        loop {
+            // Relaxed: nobody passes a seat that is choosing.
+            self.seats[seat].store(CHOOSING, Edge::RELAXED);
+            DOORWAY.fence();
+            // Relaxed: a colour that turns after this read makes us of the old colour, which is
+            // served first; the ticket says which colour we saw.
+            let colour = self.colour.load(Edge::RELAXED);
+            let (highest, holder) = self.highest(colour);
+            if highest < LAST {
+                let ticket = Ticket { number: highest + 1, colour };
+                // Relaxed: `DOORWAY` stands before it, which makes it a release.
+                self.seats[seat].store(ticket.word(), Edge::RELAXED);
+                return Ok(ticket);
+            }
+            self.withdraw(seat);
+            // Relaxed: we only learn that drawing again may be worth it.
+            let unchanged = Ticket { number: highest, colour }.word();
+            waiting.wait(Some(Place::of(&self.seats[holder])), || {
+                self.seats[holder].load(Edge::RELAXED) != unchanged
+            })?;
+        }
+    }
+
+    /// The highest number of a colour, and who has it.
+    #[inline]
+    fn highest(&self, colour: usize) -> (usize, usize) {
+        let mut highest = (0, 0);
+        for (other, register) in self.seats.iter().enumerate() {
+            // Relaxed: `DOORWAY` makes the ticket visible, and only its number matters.
+            let ticket = Ticket::of(register.load(Edge::RELAXED));
+            if ticket.colour == colour {
+                highest = highest.max((ticket.number, other));
+            }
+        }
+        highest
+    }
+
+    /// Waits until nobody is ahead, seat by seat.
+    #[inline]
+    fn await_turn(
+        &self,
+        seat: usize,
+        mine: Ticket,
+        waiting: &impl Waiting,
+    ) -> Result<(), Withdrawn> {
+        TURN.fence();
+        for (other, register) in self.seats.iter().enumerate() {
+            loop {
+                let word = settled(register, LOOK, waiting)?;
+                let theirs = Ticket::of(word);
+                if !self.is_ahead((theirs, other), (mine, seat)) {
+                    break;
+                }
+                // Relaxed: we look again, with `LOOK`. A turn of the colour may put those of the
+                // other colour behind us though they do not stir; it is announced at the colour.
+                if theirs.colour == mine.colour {
+                    waiting
+                        .wait(Some(Place::of(register)), || register.load(Edge::RELAXED) != word)?;
+                } else {
+                    waiting.wait(Some(Place::of(&self.colour)), || {
+                        register.load(Edge::RELAXED) != word
+                            || self.colour.load(Edge::RELAXED) != mine.colour
+                    })?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn is_ahead(&self, (theirs, other): (Ticket, usize), (mine, seat): (Ticket, usize)) -> bool {
+        if theirs.number == 0 {
+            false
+        } else if theirs.colour == mine.colour {
+            (theirs.number, other) < (mine.number, seat)
+        } else {
+            // Relaxed: `TURN` makes any turn of the colour visible that could matter.
+            self.colour.load(Edge::RELAXED) == mine.colour
+        }
+    }
+
+    /// Relaxed: a fence stands before it, `DOORWAY` or `TURN`, which makes it a release.
+    #[inline]
+    fn withdraw(&self, seat: usize) {
+        self.seats[seat].store(IDLE, Edge::RELAXED);
+    }
+}

@@ -1,0 +1,265 @@
+//! Locks over numbered seats, from loads, stores and fences.
+//!
+//! A [`RawLock`] is an algorithm and nothing else: it holds no data, knows no threads and asks its
+//! caller how to wait. Its contenders sit on seats `0..SEATS`, at most one on a seat at a time. All
+//! shared memory is registers, a type of ours that has no read-modify-write, so these locks run
+//! where there is no compare-and-swap; the one exception says so in its name.
+//!
+//! | lock | seats | order of service | registers |
+//! |---|---|---|---|
+//! | [`Bakery`] | any | first come, first served from the doorway | one a seat |
+//! | [`BlackWhiteBakery`] | any | the same, with tickets that never pass the number of seats | one a seat and one |
+//! | [`Tournament`] of [`Peterson`] | any | no starvation; one bypass a node | three a node |
+//! | [`Tournament`] of [`Priority`] | any | no starvation; a sleeping waiter may be passed | three a node |
+//! | [`Peterson`] | 2 | at most one bypass | three |
+//! | [`PetersonSwap`] | 2 | at most one bypass | three, one of them with a swap |
+//! | [`Priority`] | 2 | no starvation; a sleeping waiter may be passed | three |
+//!
+//! Each file opens with its state table, its invariants and its edges. How a file's orderings are
+//! shown to be both enough and needed is told in [`verification`](crate::docs::verification).
+
+pub(crate) mod bakery;
+pub(crate) mod black_white;
+mod doorway;
+pub(crate) mod peterson;
+#[cfg(target_has_atomic = "ptr")]
+pub(crate) mod peterson_swap;
+pub(crate) mod priority;
+mod register;
+mod tournament;
+
+pub use bakery::Bakery;
+pub use black_white::BlackWhiteBakery;
+pub use peterson::Peterson;
+#[cfg(target_has_atomic = "ptr")]
+pub use peterson_swap::PetersonSwap;
+pub use priority::Priority;
+use register::Register;
+pub use tournament::Tournament;
+
+/// A mutual-exclusion algorithm among numbered seats.
+///
+/// This is the layer for people who bring their own threads, data or way of waiting. To put data
+/// behind such a lock take [`Seated`](crate::lock::Seated), for a drop-in mutex
+/// [`BakeryMutex`](crate::BakeryMutex) or [`TournamentMutex`](crate::TournamentMutex).
+///
+/// ```
+/// # #[cfg(not(exclusion_loom))] {
+/// use exclusion::lock::raw::{Bakery, RawLock};
+/// use exclusion::lock::wait::SpinThenYield;
+///
+/// let lock = Bakery::<4>::UNLOCKED;
+/// // SAFETY: nobody else uses this lock, so nobody else sits on seats 1 and 2.
+/// unsafe {
+///     lock.acquire(1, &SpinThenYield).unwrap();
+///     assert!(!lock.try_acquire(2));
+///     lock.release(1);
+///     assert!(lock.try_acquire(2));
+///     lock.release(2);
+/// }
+/// # }
+/// ```
+///
+/// # Safety
+///
+/// Between a successful `acquire` or `try_acquire` of a seat and its `release`, no `acquire` or
+/// `try_acquire` of another seat succeeds, and everything before the `release` happens before
+/// everything after the next success. This must hold for every [`Waiting`] that keeps its promise.
+///
+/// No method unwinds, unless `waiting` does; then the seat is idle again. The `ready` that `waiting`
+/// is called with does nothing but look, and every [`Place`] is an address inside the lock.
+///
+/// Asked by the one who uses a seat and is not just acquiring, `is_idle` is `false` exactly if the seat is
+/// inside; a lock of one seat may always say `true`, if it can then be acquired again.
+pub unsafe trait RawLock: Send + Sync {
+    /// How many seats the lock has.
+    const SEATS: usize;
+
+    /// A lock that nobody holds.
+    #[cfg(not(exclusion_loom))]
+    #[allow(
+        clippy::declare_interior_mutable_const,
+        reason = "a value to start from, as in lock_api"
+    )]
+    const UNLOCKED: Self;
+
+    /// A lock that nobody holds. Outside loom this is the constant `UNLOCKED`.
+    #[cfg(exclusion_loom)]
+    fn unlocked() -> Self;
+
+    /// Enters from `seat`, waiting for its turn as `waiting` says.
+    ///
+    /// # Errors
+    /// [`Withdrawn`] when `waiting` gave up. The seat is then as if it had never asked; the caller
+    /// owes the others a look at [`places`](Self::places), as after a release.
+    ///
+    /// # Safety
+    /// `seat` is below `SEATS` and idle: nobody is entering from it or inside on it. Whoever used
+    /// it before is done and happens before this call. `waiting` keeps the promise of [`Waiting`].
+    #[inline]
+    unsafe fn acquire(&self, seat: usize, waiting: &impl Waiting) -> Result<(), Withdrawn> {
+        // SAFETY: the same contract, and `Everybody` leaves nobody out.
+        unsafe { self.acquire_among(seat, &Everybody, waiting) }
+    }
+
+    /// As [`acquire`](Self::acquire), with help from a caller who knows which seats are in use.
+    ///
+    /// # Errors
+    /// As for [`acquire`](Self::acquire).
+    ///
+    /// # Safety
+    /// As for [`acquire`](Self::acquire), and `present` keeps the promise of [`Attendance`].
+    unsafe fn acquire_among(
+        &self,
+        seat: usize,
+        present: &impl Attendance,
+        waiting: &impl Waiting,
+    ) -> Result<(), Withdrawn>;
+
+    /// Enters from `seat` if that needs no waiting.
+    ///
+    /// It may fail though nobody is inside, but only while another seat is entering or leaving.
+    ///
+    /// # Safety
+    /// As for [`acquire`](Self::acquire).
+    #[inline]
+    unsafe fn try_acquire(&self, seat: usize) -> bool {
+        // SAFETY: the same contract.
+        unsafe { self.acquire(seat, &NoPatience) }.is_ok()
+    }
+
+    /// Leaves.
+    ///
+    /// # Safety
+    /// `seat` is inside, by an `acquire` or `try_acquire` that happens before this call.
+    unsafe fn release(&self, seat: usize);
+
+    /// Whether `seat` is neither entering nor inside, as the one who uses it sees it.
+    fn is_idle(&self, seat: usize) -> bool;
+
+    /// Names every place at which others may wait for `seat` to leave or withdraw, so that a
+    /// caller whose waiters sleep can wake them. To see who sleeps there it needs a full fence, or a
+    /// read-modify-write that the sleepers make too, after the release or withdrawal.
+    fn places(&self, seat: usize, visit: impl FnMut(Place));
+}
+
+/// Which seats need a look.
+///
+/// The promise: a seat is left out only if it was free, by a word that `seats` reads. Whoever takes a seat
+/// writes that word with a read-modify-write before it acquires, and whoever leaves one does so after it has
+/// released or withdrawn. The lock does not carry over what was done on the seats left out: who enters
+/// orders itself after that, say by that word.
+pub trait Attendance {
+    /// The seats out of `0..all` on which somebody may be, in ascending order.
+    fn seats(&self, all: usize) -> impl Iterator<Item = usize>;
+}
+
+/// Leaves nobody out, and reads no word: what owned seats need.
+pub struct Everybody;
+
+impl Attendance for Everybody {
+    #[inline]
+    fn seats(&self, all: usize) -> impl Iterator<Item = usize> {
+        0..all
+    }
+}
+
+/// How a contender waits, and when it gives up.
+///
+/// The promise, on which the locks rely: `wait` returns `Ok` only when the last call of `ready` that it made
+/// returned `true`, and it made one. Ready-made ways are in [`wait`](crate::lock::wait).
+pub trait Waiting {
+    /// Returns once `ready` has been seen to hold, or gives up.
+    ///
+    /// Whoever makes `ready` true announces it at `place`, by [`wake`](Self::wake) or by way of
+    /// [`RawLock::places`]. Where `place` is `None` nobody announces it: the wait is for a few
+    /// steps of another seat, and is not to be slept through.
+    ///
+    /// # Errors
+    /// [`Withdrawn`] when the contender no longer wants to enter.
+    fn wait(&self, place: Option<Place>, ready: impl Fn() -> bool) -> Result<(), Withdrawn>;
+
+    /// Called in the middle of an `acquire` after a change that others may wait for at `place`.
+    #[inline]
+    fn wake(&self, place: Place) {
+        let _ = place;
+    }
+}
+
+/// The contender gave up waiting and is no longer in the race.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Withdrawn;
+
+impl core::fmt::Display for Withdrawn {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str("gave up waiting for the lock; ask again to get back in line")
+    }
+}
+
+impl core::error::Error for Withdrawn {}
+
+/// Where one waits: the address of the register that somebody else is going to write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Place(usize);
+
+impl Place {
+    /// The place of a register, or of any other part of a lock.
+    #[inline]
+    pub fn of<T>(part: &T) -> Self {
+        Self(core::ptr::from_ref(part).addr())
+    }
+
+    /// The address.
+    #[inline]
+    pub fn address(self) -> usize {
+        self.0
+    }
+}
+
+/// Waiting that gives up at once: what makes an `acquire` a `try_acquire`.
+struct NoPatience;
+
+impl Waiting for NoPatience {
+    #[inline]
+    fn wait(&self, _: Option<Place>, ready: impl Fn() -> bool) -> Result<(), Withdrawn> {
+        if ready() { Ok(()) } else { Err(Withdrawn) }
+    }
+}
+
+/// `RawLock`'s starting value, as a constant or, under loom, as a function.
+macro_rules! unlocked {
+    ($value:expr) => {
+        #[cfg(not(exclusion_loom))]
+        const UNLOCKED: Self = $value;
+
+        #[cfg(exclusion_loom)]
+        fn unlocked() -> Self {
+            $value
+        }
+    };
+}
+use unlocked;
+
+/// A lock of that type that nobody holds, where a constant is wanted unless under loom.
+macro_rules! fresh {
+    ($lock:ty) => {{
+        #[cfg(not(exclusion_loom))]
+        let fresh = <$lock as $crate::lock::raw::RawLock>::UNLOCKED;
+        #[cfg(exclusion_loom)]
+        let fresh = <$lock as $crate::lock::raw::RawLock>::unlocked();
+        fresh
+    }};
+}
+pub(crate) use fresh;
+
+/// An array of fresh parts, as a constant or, under loom, one after the other.
+macro_rules! array {
+    ($part:expr; $length:expr) => {{
+        #[cfg(not(exclusion_loom))]
+        let parts = [const { $part }; $length];
+        #[cfg(exclusion_loom)]
+        let parts: [_; $length] = core::array::from_fn(|_| $part);
+        parts
+    }};
+}
+use array;

@@ -1,0 +1,181 @@
+//! Where the crate chooses between the machine and loom.
+//!
+//! Everything above is written against the names in this file, so the source that ships is the
+//! source that loom explores. What else differs under `--cfg exclusion_loom`: constructors are not `const`, an
+//! edge can be weakened (`edge`), and the queues of the parking lot are loom's (`lot`).
+
+#[cfg(not(exclusion_loom))]
+pub(crate) mod edge;
+#[cfg(exclusion_loom)]
+pub mod edge;
+#[cfg(feature = "message")]
+pub(crate) mod threads;
+
+pub(crate) use core::sync::atomic::Ordering;
+
+/// A constructor: `const`, except under loom, whose atomics are registered as they are made.
+macro_rules! constructor {
+    ($(#[$attribute:meta])* $visibility:vis fn $name:ident($($argument:ident: $type:ty)?) -> $result:ty $body:block) => {
+        #[cfg(not(exclusion_loom))]
+        $(#[$attribute])*
+        $visibility const fn $name($($argument: $type)?) -> $result $body
+
+        #[cfg(exclusion_loom)]
+        $(#[$attribute])*
+        $visibility fn $name($($argument: $type)?) -> $result $body
+    };
+}
+pub(crate) use constructor;
+
+#[cfg(not(exclusion_loom))]
+pub(crate) use machine::*;
+#[cfg(exclusion_loom)]
+pub(crate) use modelled::*;
+
+#[cfg(not(exclusion_loom))]
+mod machine {
+    use core::cell::Cell;
+    pub(crate) use core::sync::atomic::AtomicUsize;
+
+    /// Orders everything before it against everything after it, stores against later loads too.
+    #[inline(always)]
+    pub(crate) fn full_fence() {
+        core::sync::atomic::fence(core::sync::atomic::Ordering::SeqCst);
+    }
+
+    /// Spins a little longer each time, then yields to the scheduler.
+    ///
+    /// A look follows every pause, and no pause is long, so that whoever is next notices its turn soon.
+    pub(crate) struct Backoff {
+        step: Cell<u32>,
+    }
+
+    impl Backoff {
+        const LONGEST_PAUSE: u32 = 8;
+        const SPINS: u32 = 20;
+        #[cfg(target_has_atomic = "ptr")]
+        const YIELDS: u32 = 100;
+
+        #[inline]
+        pub(crate) fn new() -> Self {
+            Self { step: Cell::new(0) }
+        }
+
+        #[inline]
+        pub(crate) fn snooze(&self) {
+            let step = self.step.get();
+            self.step.set(step.saturating_add(1));
+            #[cfg(feature = "std")]
+            if step >= Self::SPINS {
+                return std::thread::yield_now();
+            }
+            for _ in 0..Self::LONGEST_PAUSE.min(1 << step.min(Self::SPINS)) {
+                core::hint::spin_loop();
+            }
+        }
+
+        /// Whether it would yield now, if it can.
+        #[inline]
+        #[cfg(target_has_atomic = "ptr")]
+        pub(crate) fn has_spun(&self) -> bool {
+            self.step.get() >= Self::SPINS
+        }
+
+        /// Whether it has yielded long enough too.
+        #[inline]
+        #[cfg(target_has_atomic = "ptr")]
+        pub(crate) fn has_yielded(&self) -> bool {
+            self.step.get() >= Self::SPINS + Self::YIELDS
+        }
+    }
+
+    /// `core`'s cell with the accessor of loom's.
+    pub(crate) struct UnsafeCell<T>(core::cell::UnsafeCell<T>);
+
+    /// A pointer into an [`UnsafeCell`]; under loom it also marks the cell as being written.
+    pub(crate) struct MutPtr<T>(*mut T);
+
+    impl<T> UnsafeCell<T> {
+        pub(crate) const fn new(value: T) -> Self {
+            Self(core::cell::UnsafeCell::new(value))
+        }
+
+        pub(crate) fn into_inner(self) -> T {
+            self.0.into_inner()
+        }
+
+        #[inline]
+        pub(crate) fn get_mut(&self) -> MutPtr<T> {
+            MutPtr(self.0.get())
+        }
+    }
+
+    impl<T> MutPtr<T> {
+        #[inline]
+        pub(crate) fn with<R>(&self, access: impl FnOnce(*mut T) -> R) -> R {
+            access(self.0)
+        }
+    }
+
+    /// Stands for the data behind a lock that keeps its data elsewhere.
+    #[cfg(target_has_atomic = "ptr")]
+    pub(crate) struct Witness;
+
+    #[cfg(target_has_atomic = "ptr")]
+    impl Witness {
+        pub(crate) const fn new() -> Self {
+            Self
+        }
+
+        #[inline(always)]
+        pub(crate) fn touch(&self) {}
+    }
+}
+
+#[cfg(exclusion_loom)]
+mod modelled {
+    pub(crate) use loom::cell::{MutPtr, UnsafeCell};
+    pub(crate) use loom::sync::atomic::AtomicUsize;
+
+    pub(crate) fn full_fence() {
+        loom::sync::atomic::fence(super::Ordering::SeqCst);
+    }
+
+    pub(crate) struct Backoff;
+
+    impl Backoff {
+        pub(crate) fn new() -> Self {
+            Self
+        }
+
+        pub(crate) fn snooze(&self) {
+            loom::thread::yield_now();
+        }
+
+        /// At once: loom explores the sleeping, not the spinning before it.
+        pub(crate) fn has_spun(&self) -> bool {
+            true
+        }
+
+        pub(crate) fn has_yielded(&self) -> bool {
+            true
+        }
+    }
+
+    /// A cell that each owner of the lock writes, so that loom sees two owners, or one that is
+    /// not ordered after the one before, whatever the user's data is made of.
+    pub(crate) struct Witness(UnsafeCell<()>);
+
+    // SAFETY: there is nothing in it, and loom checks each access.
+    unsafe impl Sync for Witness {}
+
+    impl Witness {
+        pub(crate) fn new() -> Self {
+            Self(UnsafeCell::new(()))
+        }
+
+        pub(crate) fn touch(&self) {
+            self.0.with_mut(|_| ());
+        }
+    }
+}

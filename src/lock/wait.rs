@@ -1,0 +1,56 @@
+//! Ways of waiting that need nobody to wake them.
+//!
+//! A [`RawLock`](crate::lock::raw::RawLock) asks its caller how to wait. Owned seats wait in the ways of this
+//! file: they look again and again, so that whoever leaves owes them nothing, not even a fence. The
+//! drop-in types sleep when it takes long; theirs is the parking lot.
+#![forbid(unsafe_code)]
+
+use crate::lock::raw::{Place, Waiting, Withdrawn};
+use crate::lock::sync::Backoff;
+
+/// Spins a little, then yields to the scheduler between looks; without `std` it only spins.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SpinThenYield;
+
+impl Waiting for SpinThenYield {
+    #[inline]
+    fn wait(&self, place: Option<Place>, ready: impl Fn() -> bool) -> Result<(), Withdrawn> {
+        Unless(|| false).wait(place, ready)
+    }
+}
+
+/// As [`SpinThenYield`], but gives up at the first look after which the closure returns `true`.
+///
+/// ```
+/// # #[cfg(not(exclusion_loom))] {
+/// use core::cell::Cell;
+/// use exclusion::lock::raw::{Peterson, RawLock, Withdrawn};
+/// use exclusion::lock::wait::Unless;
+///
+/// let lock = Peterson::UNLOCKED;
+/// // SAFETY: nobody else uses this lock, so nobody else sits on its seats.
+/// unsafe {
+///     lock.acquire(0, &Unless(|| false)).unwrap();
+///     let looks = Cell::new(0);
+///     let tired = || looks.replace(looks.get() + 1) == 100;
+///     assert_eq!(lock.acquire(1, &Unless(tired)), Err(Withdrawn));
+///     lock.release(0);
+/// }
+/// # }
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Unless<F>(pub F);
+
+impl<F: Fn() -> bool> Waiting for Unless<F> {
+    #[inline]
+    fn wait(&self, _: Option<Place>, ready: impl Fn() -> bool) -> Result<(), Withdrawn> {
+        let backoff = Backoff::new();
+        while !ready() {
+            if (self.0)() {
+                return Err(Withdrawn);
+            }
+            backoff.snooze();
+        }
+        Ok(())
+    }
+}

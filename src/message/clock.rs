@@ -1,0 +1,62 @@
+//! Logical time: Lamport's clock, and the stamps that put requests in one order for everybody.
+
+use std::fmt;
+
+use super::{NodeId, Refused};
+
+/// Lamport's logical clock: whatever happens after something has the larger time.
+///
+/// ```
+/// use exclusion::message::Clock;
+///
+/// let (mut here, mut there) = (Clock::default(), Clock::default());
+/// let sent = here.tick().unwrap();
+/// there.witness(sent);
+/// assert!(there.tick().unwrap() > sent);
+/// ```
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash, Debug)]
+pub struct Clock(u64);
+
+impl Clock {
+    /// A clock that has seen this time.
+    pub fn at(time: u64) -> Self {
+        Self(time)
+    }
+
+    /// The next time: larger than any that this clock gave or saw.
+    ///
+    /// # Errors
+    /// At the limit of 64 bits, where no time is larger.
+    #[inline]
+    pub fn tick(&mut self) -> Result<u64, Refused> {
+        self.0 = self.0.checked_add(1).ok_or(Refused("the logical clock is at its limit"))?;
+        Ok(self.0)
+    }
+
+    /// The latest time that it gave or saw.
+    #[inline]
+    pub fn now(&self) -> u64 {
+        self.0
+    }
+
+    /// Sees a time that came with a message.
+    #[inline]
+    pub fn witness(&mut self, time: u64) {
+        self.0 = self.0.max(time);
+    }
+}
+
+/// When a request was made, and by whom: the order in which requests have priority. Smaller is older.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Stamp {
+    /// The logical time.
+    pub time: u64,
+    /// Who asked. Breaks ties, so that no two requests are equal.
+    pub node: NodeId,
+}
+
+impl fmt::Debug for Stamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.time, self.node)
+    }
+}

@@ -1,0 +1,206 @@
+//! Mutual exclusion from messages: every algorithm a pure state machine.
+//!
+//! A node of a cluster is a [`Protocol`]: it takes an [`Input`] (its user wants in or leaves, a message arrives, a
+//! timer runs out) and answers through an [`Outbox`]. It has no thread, no clock and no chance in it: the same state
+//! and the same input give the same output. So the same node runs as an [actor], in a
+//! [simulator](sim), and in your own program.
+//!
+//! | algorithm | messages an entry | order of service | channels |
+//! |---|---|---|---|
+//! | [`CentralCoordinator`] | 3; 0 for the coordinator | as requests reach the coordinator | any |
+//! | [`Lamport`] 1978 | 3(n-1) | by (time, node) | **first in, first out** |
+//! | [`RicartAgrawala`] 1981 | 2(n-1) | by (time, node) | any |
+//! | [`CarvalhoRoucairol`] 1983 | 0 to 2(n-1) | who holds the permissions goes first | any |
+//! | [`SinghalDynamic`] 1989 | 0 to 2(n-1), n-1 on average when nodes come at random | as above | any |
+//! | [`Maekawa`] 1985, remedied | 3(K-1) alone, at most 6(K-1) | by (time, node), nearly | any |
+//! | [`MaekawaVoting`] | 3(K-1), if it ends at all: **it deadlocks** | none | any |
+//! | [`RaymondK`] 1989 | 2n-k-1 to 2(n-1), k inside at a time | by (time, node), as far as k allows | any |
+//! | [`TokenRing`], Le Lann 1977 | 1 when all want in, **unbounded** when nobody does | round the ring | any |
+//! | [`SuzukiKasami`] 1985 | 0 or n; ring 0 to 2n-2; tree 0 to n-1 and the token's way | the token's queue | any |
+//! | [`RicartAgrawalaToken`] 1983 | 0 or n | round, by number | any |
+//! | [`SinghalHeuristic`] 1989, remedied | 0 to n, and one for each request that comes late; (n+1)/2 on average when nodes come at random | round, by number | any |
+//! | [`Raymond`] 1989 | at most 2D on a tree of diameter D; 4 when all want in | each node's queue | any |
+//! | [`NaimiTrehel`] 1987 | 0 to n, O(log n) on average | as requests reach the last | any |
+//! | [`NaimiTrehelQueue`] 1987 | 0 to n, O(log n), fewer when many want in | the token's queue | any |
+//! | [`BantaSimple`] 1993, ch. 4 | n light, 2 heavy, and what is passed on: **it can starve a node** | the token's queue | any |
+//! | [`BantaFair`] 1993, 4.6 | n light, 2 heavy, at most 2(n-1) | the token's queue | any |
+//! | [`BantaEfficient`] 1993, ch. 5 | (n-1)/m + 1 when m wait | the token's queue, in cycles | any, **within Tmax** |
+//! | [`BantaK`] 1993, ch. 6 | (n-2)/m + 2 when m wait, k inside at a time | the token's queue, in cycles | any, **within Tmax** |
+//!
+//! `n` nodes, granting sets of `K` ([`quorum`]). What a node sends to itself is no message. The first eight ask for
+//! permission; in the others a [token](TokenBased) is the permission.
+//!
+//! To write your own, implement [`Protocol`]; `examples/own_protocol.rs` is one of sixty lines under every runner.
+//!
+//! ```
+//! use exclusion::message::{Input, NodeId, Outbox, RicartAgrawala, step};
+//!
+//! let mut nodes = RicartAgrawala::cluster(2)?;
+//! let mut out = Outbox::new(NodeId(0));
+//! step(&mut nodes[0], Input::Request, &mut out)?;
+//! let [(to, request)] = out.sent().collect::<Vec<_>>().try_into().unwrap();
+//!
+//! out.readdress(to);
+//! step(&mut nodes[1], Input::Receive { from: NodeId(0), message: request }, &mut out)?;
+//! let [(to, reply)] = out.sent().collect::<Vec<_>>().try_into().unwrap();
+//!
+//! out.readdress(to);
+//! step(&mut nodes[0], Input::Receive { from: NodeId(1), message: reply }, &mut out)?;
+//! assert!(out.take_entry());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+#![forbid(unsafe_code)]
+
+mod clock;
+mod cost;
+mod error;
+mod node;
+mod outbox;
+mod permission;
+mod phase;
+pub mod quorum;
+mod random;
+mod run;
+mod token;
+mod topology;
+mod trace;
+
+use std::fmt::Debug;
+use std::hash::Hash;
+
+pub use clock::{Clock, Stamp};
+pub use cost::{Cost, Traffic};
+pub use error::{ClusterError, Refused, Unexpected};
+pub use node::{NodeId, NodeSet};
+pub use outbox::{Input, Outbox, Timer, step};
+pub use permission::{
+    CarvalhoRoucairol, CentralCoordinator, Lamport, Maekawa, MaekawaVoting, RaymondK,
+    RicartAgrawala, SinghalDynamic,
+};
+pub use permission::{
+    carvalho_roucairol, central, lamport, maekawa, maekawa_voting, raymond_k, ricart_agrawala,
+    singhal_dynamic,
+};
+pub use phase::Phase;
+pub use quorum::GrantingSets;
+#[cfg(all(feature = "check", not(exclusion_loom)))]
+pub use run::check;
+pub use run::replay::{ReplayCause, ReplayError, replay};
+pub use run::{actor, sim};
+pub use token::{
+    BantaEfficient, BantaFair, BantaK, BantaSimple, NaimiTrehel, NaimiTrehelQueue, Raymond,
+    RicartAgrawalaToken, SinghalHeuristic, SuzukiKasami, TokenRing,
+};
+pub use token::{
+    banta_efficient, banta_fair, banta_k, banta_simple, naimi_trehel, naimi_trehel_queue, raymond,
+    ricart_agrawala_token, singhal_heuristic, suzuki_kasami, token_ring,
+};
+pub use topology::{Topology, Tree};
+pub use trace::{Event, Happening, ParseTraceError, Time, Trace};
+
+/// What a message must be.
+pub trait Message: Clone + Eq + Hash + Debug {
+    /// Its kind, by which messages are counted, in one word: `REQUEST`, `GRANT`.
+    fn kind(&self) -> &'static str;
+}
+
+/// In which order a channel between two nodes delivers.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Channels {
+    /// As sent: first in, first out, from each node to each other.
+    Fifo,
+    /// In any order.
+    AnyOrder,
+}
+
+/// One node of a mutual-exclusion algorithm: the whole of its state, and what it does.
+///
+/// Constructors are apart, since each algorithm needs other things to know; they make a whole cluster, and the node at
+/// position `i` is [`NodeId`] `i`.
+///
+/// What a runner promises: a request only when the last one has been released, a release only after an entry, each
+/// message once to whom it was sent, each timer once. What a node promises: the same state and input give the same
+/// output, one [`Outbox::enter`] for each request, and an error, with nothing changed, for an input that cannot occur.
+pub trait Protocol: Clone + Eq + Hash + Debug {
+    /// What the nodes say to each other.
+    type Message: Message;
+
+    /// The channels it needs.
+    const CHANNELS: Channels = Channels::AnyOrder;
+
+    /// Whether the nodes fall silent when nobody wants to enter. A token that circles does not.
+    const RESTS: bool = true;
+
+    /// The cluster starts, before anything else happens. Most algorithms have nothing to do.
+    fn start(&mut self, _out: &mut Outbox<Self::Message>) {}
+
+    /// The user wants to enter.
+    ///
+    /// # Errors
+    /// If it has asked already, or is inside.
+    fn request(&mut self, out: &mut Outbox<Self::Message>) -> Result<(), Refused>;
+
+    /// The user leaves.
+    ///
+    /// # Errors
+    /// If it is not inside.
+    fn release(&mut self, out: &mut Outbox<Self::Message>) -> Result<(), Refused>;
+
+    /// A message arrives.
+    ///
+    /// # Errors
+    /// If it cannot occur in this state.
+    fn receive(
+        &mut self,
+        from: NodeId,
+        message: Self::Message,
+        out: &mut Outbox<Self::Message>,
+    ) -> Result<(), Refused>;
+
+    /// A timer has run out.
+    ///
+    /// # Errors
+    /// If it was not set.
+    fn timeout(&mut self, _timer: Timer, _out: &mut Outbox<Self::Message>) -> Result<(), Refused> {
+        Err(Refused("it sets no timers"))
+    }
+
+    /// How many may be inside at a time.
+    fn entries_at_a_time(&self) -> usize {
+        1
+    }
+
+    /// Whether what always holds between the nodes and the messages on the way (from whom, to whom, what) does, beyond
+    /// what holds for every protocol. None if the protocol claims nothing.
+    fn invariant(
+        _cluster: &[Self],
+        _on_the_way: &[(NodeId, NodeId, &Self::Message)],
+    ) -> Option<Result<(), &'static str>> {
+        None
+    }
+
+    /// What an entry costs in this cluster, if there is a formula for it.
+    fn cost(_cluster: &[Self]) -> Option<Cost> {
+        None
+    }
+}
+
+/// A protocol that serves requests in the order of their stamps: who is inside asked before all who wait.
+pub trait Ordered: Protocol {
+    /// The stamp of the user's request, while it waits or is inside.
+    fn stamp(&self) -> Option<Stamp>;
+}
+
+/// A protocol in which a token is the permission: there is exactly one, held or on its way.
+pub trait TokenBased: Protocol {
+    /// Whether the node has the token.
+    fn has_token(&self) -> bool;
+
+    /// Whether the message is the token.
+    fn is_token(message: &Self::Message) -> bool;
+}
+
+/// A protocol that lets in one at a time: who is inside may change what it guards.
+///
+/// Implement it where [`entries_at_a_time`](Protocol::entries_at_a_time) is always 1.
+pub trait Exclusive: Protocol {}

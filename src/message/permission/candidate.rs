@@ -1,0 +1,99 @@
+//! What Ricart's and Agrawala's algorithm and its three descendants share: a request with a time, and who goes first.
+
+use crate::message::{Clock, NodeId, Outbox, Phase, Refused, Stamp};
+
+/// What the nodes of Ricart's and Agrawala's algorithm say to each other, and those of its descendants.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Message {
+    /// I want in, since this time.
+    Request(u64),
+    /// Go ahead, as far as I am concerned; by now it is this time.
+    Confirm(u64),
+}
+
+impl crate::message::Message for Message {
+    fn kind(&self) -> &'static str {
+        match self {
+            Self::Request(_) => "REQUEST",
+            Self::Confirm(_) => "CONFIRM",
+        }
+    }
+}
+
+/// A node's user as a candidate among `nodes`.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Candidate {
+    pub(super) me: NodeId,
+    pub(super) nodes: usize,
+    pub(super) phase: Phase,
+    /// Has seen every request, our own among them, and every confirmation. The papers number requests only; but then a
+    /// confirmation can lead to a request with a smaller number than one that it comes after.
+    clock: Clock,
+    /// When we asked, while we wait or are inside; else 0, so that equal situations are equal states.
+    pub(super) asked: u64,
+}
+
+impl Candidate {
+    pub(super) fn new(me: NodeId, nodes: usize, time: u64) -> Self {
+        Self { me, nodes, phase: Phase::Idle, clock: Clock::at(time), asked: 0 }
+    }
+
+    pub(super) fn others(&self) -> impl Iterator<Item = NodeId> + use<> {
+        self.me.others(self.nodes)
+    }
+
+    pub(super) fn request(&mut self) -> Result<(), Refused> {
+        let mut clock = self.clock;
+        let now = clock.tick()?;
+        self.phase.request()?;
+        self.clock = clock;
+        self.asked = now;
+        Ok(())
+    }
+
+    pub(super) fn enter<M>(&mut self, out: &mut Outbox<M>) {
+        self.phase.enter(out);
+    }
+
+    pub(super) fn release(&mut self) -> Result<(), Refused> {
+        self.phase.release()?;
+        self.asked = 0;
+        Ok(())
+    }
+
+    /// The stamp of our request, while we wait or are inside.
+    pub(super) fn stamp(&self) -> Option<Stamp> {
+        (!self.phase.is_idle()).then_some(Stamp { time: self.asked, node: self.me })
+    }
+
+    pub(super) fn check_peer(&self, from: NodeId) -> Result<(), Refused> {
+        self.me.check_peer(from, self.nodes)
+    }
+
+    /// A confirmation to send.
+    pub(super) fn confirmation(&self) -> Message {
+        Message::Confirm(self.now())
+    }
+
+    /// By now it is this time.
+    pub(super) fn now(&self) -> u64 {
+        self.clock.now()
+    }
+
+    /// Takes note of the time on a confirmation.
+    pub(super) fn witness(&mut self, time: u64) {
+        self.clock.witness(time);
+    }
+
+    /// Takes note of a request. Says whether we go before it: because we are inside, or asked earlier.
+    pub(super) fn goes_before(&mut self, time: u64, from: NodeId) -> bool {
+        self.clock.witness(time);
+        match self.phase {
+            Phase::Idle => false,
+            Phase::Waiting => {
+                Stamp { time: self.asked, node: self.me } < Stamp { time, node: from }
+            }
+            Phase::Inside => true,
+        }
+    }
+}

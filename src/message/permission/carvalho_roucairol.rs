@@ -1,0 +1,138 @@
+//! Carvalho and Roucairol 1983: a confirmation is good until it is given away.
+//!
+//! Ricart's and Agrawala's algorithm, with memory. Between any two nodes there is one permission; who has it need not
+//! ask. It is given away when the other one asks. So who enters again and again, undisturbed, sends nothing.
+//!
+//! | message | when | to |
+//! |---|---|---|
+//! | `REQUEST` | the user wants in | those whose permission we lack |
+//! | | we wait, and give a permission away to an older request | who got it |
+//! | `CONFIRM` | for a `REQUEST`: at once, or when the user leaves | who asked |
+//!
+//! Cost: 0 to 2(n-1) messages an entry. Between two entries T.
+//!
+//! At first nobody has a permission, and everybody must ask everybody. Starting with all of them at both ends, as a
+//! list of "who has asked since" that begins empty would, lets everybody in at once.
+
+use super::candidate::Candidate;
+use crate::message::{ClusterError, Cost, Exclusive, NodeId, NodeSet, Outbox, Protocol, Refused};
+
+pub use super::candidate::Message;
+
+/// A node of Carvalho's and Roucairol's algorithm. See the [module](self).
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct CarvalhoRoucairol {
+    candidate: Candidate,
+    /// Whose permission we lack.
+    lacking: NodeSet,
+    /// Whom we have asked, without an answer yet.
+    missing: NodeSet,
+    /// Whom we have not confirmed yet.
+    held_back: NodeSet,
+}
+
+impl CarvalhoRoucairol {
+    /// A cluster.
+    ///
+    /// # Errors
+    /// Fewer than two nodes.
+    pub fn cluster(nodes: usize) -> Result<Vec<Self>, ClusterError> {
+        ClusterError::check_size(nodes)?;
+        let node = |me: NodeId| Self {
+            candidate: Candidate::new(me, nodes, 0),
+            lacking: NodeSet::of(nodes, me.others(nodes)),
+            missing: NodeSet::empty(nodes),
+            held_back: NodeSet::empty(nodes),
+        };
+        Ok(NodeId::all(nodes).map(node).collect())
+    }
+
+    fn ask(&mut self, peer: NodeId, out: &mut Outbox<Message>) {
+        self.missing.insert(peer);
+        out.send(peer, Message::Request(self.candidate.asked));
+    }
+
+    /// Confirms, and so gives away the permission.
+    fn confirm(&mut self, peer: NodeId, out: &mut Outbox<Message>) {
+        self.lacking.insert(peer);
+        out.send(peer, self.candidate.confirmation());
+    }
+}
+
+impl Protocol for CarvalhoRoucairol {
+    type Message = Message;
+
+    fn request(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
+        self.candidate.request()?;
+        for peer in self.lacking.clone().iter() {
+            self.ask(peer, out);
+        }
+        if self.lacking.is_empty() {
+            self.candidate.enter(out);
+        }
+        Ok(())
+    }
+
+    fn release(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
+        self.candidate.release()?;
+        for peer in self.held_back.clone().iter() {
+            self.confirm(peer, out);
+        }
+        self.held_back.clear();
+        Ok(())
+    }
+
+    fn receive(
+        &mut self,
+        from: NodeId,
+        message: Message,
+        out: &mut Outbox<Message>,
+    ) -> Result<(), Refused> {
+        self.candidate.check_peer(from)?;
+        match message {
+            Message::Request(time) => {
+                if self.held_back.contains(from) {
+                    return Err(Refused("the sender's last request is not confirmed yet"));
+                }
+                if self.candidate.goes_before(time, from) {
+                    self.held_back.insert(from);
+                    return Ok(());
+                }
+                self.confirm(from, out);
+                // The permission that we had, and now need again.
+                if self.candidate.phase.is_waiting() && !self.missing.contains(from) {
+                    self.ask(from, out);
+                }
+            }
+            Message::Confirm(time) => {
+                if !self.missing.remove(from) {
+                    return Err(Refused("the sender was not asked"));
+                }
+                self.candidate.witness(time);
+                self.lacking.remove(from);
+                if self.lacking.is_empty() {
+                    self.candidate.enter(out);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn invariant(
+        cluster: &[Self],
+        _on_the_way: &[(NodeId, NodeId, &Message)],
+    ) -> Option<Result<(), &'static str>> {
+        let asks = |one: NodeId, other: NodeId| cluster[one.index()].lacking.contains(other);
+        let covered = |(one, other)| asks(one, other) || asks(other, one);
+        let holds = NodeId::pairs(cluster.len()).all(covered);
+        Some(if holds { Ok(()) } else { Err("two nodes have the permission between them") })
+    }
+
+    fn cost(cluster: &[Self]) -> Option<Cost> {
+        let most = 2 * (cluster.len() - 1);
+        // In turn, everybody has given all its permissions away since it entered last.
+        Some(Cost { alone: most as f64..=most as f64, ..Cost::within("0 to 2(n-1)", 0, most) })
+    }
+}
+
+impl Exclusive for CarvalhoRoucairol {}

@@ -1,0 +1,153 @@
+//! The central coordinator: one node keeps the queue.
+//!
+//! Who wants in asks the coordinator, who lets one in at a time, in the order in which requests reach it. Simple and
+//! cheap; but everything passes through one node, and without it nothing goes.
+//!
+//! | message | when | to |
+//! |---|---|---|
+//! | `REQUEST` | the user wants in | the coordinator |
+//! | `GRANT` | it is the node's turn | the head of the queue |
+//! | `RELEASE` | the user leaves | the coordinator |
+//!
+//! Cost: 3 messages an entry, 0 for the coordinator's own. Between two entries 2T: the release, then the grant.
+
+use std::collections::VecDeque;
+
+use crate::message::{ClusterError, Cost, Exclusive, NodeId, Outbox, Phase, Protocol, Refused};
+
+/// What the nodes say to each other.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Message {
+    /// May I?
+    Request,
+    /// You may.
+    Grant,
+    /// I have left.
+    Release,
+}
+
+impl crate::message::Message for Message {
+    fn kind(&self) -> &'static str {
+        match self {
+            Self::Request => "REQUEST",
+            Self::Grant => "GRANT",
+            Self::Release => "RELEASE",
+        }
+    }
+}
+
+/// A node of a cluster with a coordinator. See the [module](self).
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct CentralCoordinator {
+    coordinator: NodeId,
+    phase: Phase,
+    /// At the coordinator only.
+    desk: Option<Desk>,
+    nodes: usize,
+}
+
+/// What the coordinator knows.
+#[derive(Clone, Default, PartialEq, Eq, Hash, Debug)]
+struct Desk {
+    inside: Option<NodeId>,
+    queue: VecDeque<NodeId>,
+}
+
+impl CentralCoordinator {
+    /// A cluster in which node 0 coordinates.
+    ///
+    /// # Errors
+    /// Fewer than two nodes.
+    pub fn cluster(nodes: usize) -> Result<Vec<Self>, ClusterError> {
+        Self::coordinated_by(NodeId(0), nodes)
+    }
+
+    /// A cluster with this coordinator.
+    ///
+    /// # Errors
+    /// Fewer than two nodes, or no such coordinator.
+    pub fn coordinated_by(coordinator: NodeId, nodes: usize) -> Result<Vec<Self>, ClusterError> {
+        ClusterError::check_size(nodes)?;
+        ClusterError::check_node(coordinator, nodes)?;
+        let node = |me| Self {
+            coordinator,
+            phase: Phase::Idle,
+            desk: (me == coordinator).then(Desk::default),
+            nodes,
+        };
+        Ok(NodeId::all(nodes).map(node).collect())
+    }
+
+    fn desk(&mut self) -> Result<&mut Desk, Refused> {
+        self.desk.as_mut().ok_or(Refused("it does not coordinate"))
+    }
+}
+
+impl Protocol for CentralCoordinator {
+    type Message = Message;
+
+    fn request(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
+        self.phase.request()?;
+        out.send(self.coordinator, Message::Request);
+        Ok(())
+    }
+
+    fn release(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
+        self.phase.release()?;
+        out.send(self.coordinator, Message::Release);
+        Ok(())
+    }
+
+    fn receive(
+        &mut self,
+        from: NodeId,
+        message: Message,
+        out: &mut Outbox<Message>,
+    ) -> Result<(), Refused> {
+        match message {
+            Message::Request => {
+                let nodes = self.nodes;
+                let desk = self.desk()?;
+                if from.index() >= nodes {
+                    return Err(Refused("there is no such node"));
+                }
+                // A RELEASE may be overtaken by its sender's next REQUEST, so who is inside may queue.
+                if desk.queue.contains(&from) {
+                    return Err(Refused("the sender is in the queue already"));
+                }
+                desk.queue.push_back(from);
+            }
+            Message::Release => {
+                let desk = self.desk()?;
+                if desk.inside != Some(from) {
+                    return Err(Refused("the sender is not inside"));
+                }
+                desk.inside = None;
+            }
+            Message::Grant => {
+                if from != self.coordinator {
+                    return Err(Refused("only the coordinator grants"));
+                }
+                if !self.phase.is_waiting() {
+                    return Err(Refused("it does not wait"));
+                }
+                self.phase.enter(out);
+                return Ok(());
+            }
+        }
+        let desk = self.desk()?;
+        if desk.inside.is_none() {
+            desk.inside = desk.queue.pop_front();
+            if let Some(next) = desk.inside {
+                out.send(next, Message::Grant);
+            }
+        }
+        Ok(())
+    }
+
+    fn cost(_cluster: &[Self]) -> Option<Cost> {
+        Some(Cost::within("3, 0 for the coordinator", 0, 3))
+    }
+}
+
+impl Exclusive for CentralCoordinator {}

@@ -1,0 +1,178 @@
+//! Lamport 1978: everybody keeps the whole queue.
+//!
+//! A request goes to everybody with its time, and everybody keeps all requests in the order of (time, node). Who is
+//! first in its own queue, and has heard something later from everybody, knows that nobody can come before it.
+//!
+//! | message | when | to |
+//! |---|---|---|
+//! | `REQUEST` | the user wants in | all others |
+//! | `CONFIRM` | at once, for a `REQUEST` | who asked |
+//! | `RELEASE` | the user leaves | all others |
+//!
+//! Cost: 3(n-1) messages an entry. Between two entries T.
+//!
+//! The channels must deliver in order: a `CONFIRM` that overtook an older `REQUEST` would say "nothing older is
+//! coming" too soon.
+
+use crate::message::{
+    Channels, Clock, ClusterError, Cost, Exclusive, NodeId, Ordered, Outbox, Phase, Protocol,
+    Refused, Stamp,
+};
+
+/// What the nodes say to each other, with the time at which they say it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Message {
+    /// I want in, since this time.
+    Request(u64),
+    /// I have your request.
+    Confirm(u64),
+    /// I have left.
+    Release(u64),
+}
+
+impl crate::message::Message for Message {
+    fn kind(&self) -> &'static str {
+        match self {
+            Self::Request(_) => "REQUEST",
+            Self::Confirm(_) => "CONFIRM",
+            Self::Release(_) => "RELEASE",
+        }
+    }
+}
+
+/// A node of Lamport's algorithm. See the [module](self).
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Lamport {
+    me: NodeId,
+    phase: Phase,
+    clock: Clock,
+    /// The queue: each node's request, if it has one. The head is the smallest (time, node).
+    requests: Vec<Option<u64>>,
+    /// The latest time heard from each node.
+    heard: Vec<u64>,
+    /// How many confirmations each node owes us. Its own request may tell us enough to enter before they come.
+    unconfirmed: Vec<u32>,
+}
+
+impl Lamport {
+    /// A cluster.
+    ///
+    /// # Errors
+    /// Fewer than two nodes.
+    pub fn cluster(nodes: usize) -> Result<Vec<Self>, ClusterError> {
+        ClusterError::check_size(nodes)?;
+        let node = |me| Self {
+            me,
+            phase: Phase::Idle,
+            clock: Clock::default(),
+            requests: vec![None; nodes],
+            heard: vec![0; nodes],
+            unconfirmed: vec![0; nodes],
+        };
+        Ok(NodeId::all(nodes).map(node).collect())
+    }
+
+    fn others(&self) -> impl Iterator<Item = NodeId> + use<> {
+        self.me.others(self.requests.len())
+    }
+
+    /// Enters if nobody can come before.
+    fn enter_if_first(&mut self, out: &mut Outbox<Message>) {
+        let Some(time) = self.requests[self.me.index()].filter(|_| self.phase.is_waiting()) else {
+            return;
+        };
+        let mine = Stamp { time, node: self.me };
+        let before_me = |time: u64, node: NodeId| Stamp { time, node } < mine;
+        let first = self.others().all(|node| {
+            let asked_before =
+                self.requests[node.index()].is_some_and(|time| before_me(time, node));
+            let may_ask_before = before_me(self.heard[node.index()], node);
+            !asked_before && !may_ask_before
+        });
+        if first {
+            self.phase.enter(out);
+        }
+    }
+}
+
+impl Protocol for Lamport {
+    type Message = Message;
+
+    const CHANNELS: Channels = Channels::Fifo;
+
+    fn request(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
+        let mut clock = self.clock;
+        let now = clock.tick()?;
+        self.phase.request()?;
+        self.clock = clock;
+        self.requests[self.me.index()] = Some(now);
+        for peer in self.others() {
+            self.unconfirmed[peer.index()] += 1;
+            out.send(peer, Message::Request(now));
+        }
+        Ok(())
+    }
+
+    fn release(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
+        let mut clock = self.clock;
+        let now = clock.tick()?;
+        self.phase.release()?;
+        self.clock = clock;
+        self.requests[self.me.index()] = None;
+        out.broadcast(self.others(), Message::Release(now));
+        Ok(())
+    }
+
+    fn receive(
+        &mut self,
+        from: NodeId,
+        message: Message,
+        out: &mut Outbox<Message>,
+    ) -> Result<(), Refused> {
+        let (Message::Request(time) | Message::Confirm(time) | Message::Release(time)) = message;
+        self.me.check_peer(from, self.heard.len())?;
+        if time <= self.heard[from.index()] {
+            return Err(Refused("the sender has said something later: channels must keep order"));
+        }
+        let request = self.requests[from.index()];
+        let mut clock = self.clock;
+        clock.witness(time);
+        match message {
+            Message::Request(_) => {
+                if request.is_some() {
+                    return Err(Refused("the sender has a request in the queue"));
+                }
+                // Later than the request, so that its sender knows that nothing older is on the way.
+                let now = clock.tick()?;
+                self.requests[from.index()] = Some(time);
+                out.send(from, Message::Confirm(now));
+            }
+            Message::Confirm(_) => {
+                let owed = &mut self.unconfirmed[from.index()];
+                *owed = owed.checked_sub(1).ok_or(Refused("the sender was not asked"))?;
+            }
+            Message::Release(_) => {
+                if request.is_none() {
+                    return Err(Refused("the sender has no request in the queue"));
+                }
+                self.requests[from.index()] = None;
+            }
+        }
+        self.clock = clock;
+        self.heard[from.index()] = time;
+        self.enter_if_first(out);
+        Ok(())
+    }
+
+    fn cost(cluster: &[Self]) -> Option<Cost> {
+        Some(Cost::always("3(n-1)", 3 * (cluster.len() - 1)))
+    }
+}
+
+impl Exclusive for Lamport {}
+
+impl Ordered for Lamport {
+    fn stamp(&self) -> Option<Stamp> {
+        self.requests[self.me.index()].map(|time| Stamp { time, node: self.me })
+    }
+}

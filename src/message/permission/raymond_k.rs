@@ -1,0 +1,141 @@
+//! Raymond 1989, k entries: enough confirmations will do.
+//!
+//! Ricart's and Agrawala's algorithm for k users inside at a time: all others are asked, and with n-k confirmations at
+//! most k-1 others can be inside. The k-1 missing ones may come at any time, even after the next request, so a node
+//! counts how many each peer owes it; and a peer that owes several sends them in one.
+//!
+//! | message | when | to |
+//! |---|---|---|
+//! | `REQUEST` | the user wants in | all others |
+//! | `CONFIRM` | for all requests held back: at once, or when the user leaves | who asked |
+//!
+//! Cost: 2n-k-1 to 2(n-1) messages an entry. Between two entries T.
+
+use super::candidate::Candidate;
+use crate::message::{ClusterError, Cost, NodeId, Outbox, Protocol, Refused};
+
+/// What the nodes say to each other.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Message {
+    /// I want in, since this time.
+    Request(u64),
+    /// Go ahead, as far as I am concerned.
+    Confirm {
+        /// To how many requests this is the answer.
+        answers: u32,
+        /// By now it is this time.
+        time: u64,
+    },
+}
+
+impl crate::message::Message for Message {
+    fn kind(&self) -> &'static str {
+        match self {
+            Self::Request(_) => "REQUEST",
+            Self::Confirm { .. } => "CONFIRM",
+        }
+    }
+}
+
+/// A node of Raymond's algorithm for k entries. See the [module](self).
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct RaymondK {
+    candidate: Candidate,
+    entries: usize,
+    /// How many answers each peer owes us.
+    owed_to_us: Vec<u32>,
+    /// How many answers we owe each peer.
+    held_back: Vec<u32>,
+}
+
+impl RaymondK {
+    /// A cluster in which `entries` nodes may be inside at a time.
+    ///
+    /// # Errors
+    /// Fewer than two nodes; no entries, or as many as nodes.
+    pub fn cluster(nodes: usize, entries: usize) -> Result<Vec<Self>, ClusterError> {
+        ClusterError::check_size(nodes)?;
+        if entries == 0 || entries >= nodes {
+            return Err(ClusterError::Entries { entries, nodes });
+        }
+        let node = |me| Self {
+            candidate: Candidate::new(me, nodes, 0),
+            entries,
+            owed_to_us: vec![0; nodes],
+            held_back: vec![0; nodes],
+        };
+        Ok(NodeId::all(nodes).map(node).collect())
+    }
+}
+
+impl Protocol for RaymondK {
+    type Message = Message;
+
+    fn request(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
+        self.candidate.request()?;
+        for peer in self.candidate.others() {
+            self.owed_to_us[peer.index()] += 1;
+            out.send(peer, Message::Request(self.candidate.asked));
+        }
+        Ok(())
+    }
+
+    fn release(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
+        self.candidate.release()?;
+        for peer in self.candidate.others() {
+            let answers = std::mem::take(&mut self.held_back[peer.index()]);
+            if answers > 0 {
+                out.send(peer, Message::Confirm { answers, time: self.candidate.now() });
+            }
+        }
+        Ok(())
+    }
+
+    fn receive(
+        &mut self,
+        from: NodeId,
+        message: Message,
+        out: &mut Outbox<Message>,
+    ) -> Result<(), Refused> {
+        self.candidate.check_peer(from)?;
+        match message {
+            Message::Request(time) => {
+                if self.candidate.goes_before(time, from) {
+                    self.held_back[from.index()] += 1;
+                } else {
+                    // For this request alone: one that is held back may be younger, and have been overtaken.
+                    out.send(from, Message::Confirm { answers: 1, time: self.candidate.now() });
+                }
+            }
+            Message::Confirm { answers, time } => {
+                let owed = &mut self.owed_to_us[from.index()];
+                *owed = owed
+                    .checked_sub(answers)
+                    .filter(|_| answers > 0)
+                    .ok_or(Refused("the sender owes fewer answers"))?;
+                self.candidate.witness(time);
+                // Only a peer that owes us nothing has answered our last request.
+                let consenting =
+                    self.candidate.others().filter(|peer| self.owed_to_us[peer.index()] == 0);
+                let enough = consenting.count() >= self.candidate.nodes - self.entries;
+                if enough && self.candidate.phase.is_waiting() {
+                    self.candidate.enter(out);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn entries_at_a_time(&self) -> usize {
+        self.entries
+    }
+
+    fn cost(cluster: &[Self]) -> Option<Cost> {
+        let (n, k) = (cluster.len(), cluster[0].entries);
+        let most = 2 * (n - 1);
+        Some(Cost {
+            alone: most as f64..=most as f64,
+            ..Cost::within("2n-k-1 to 2(n-1)", 2 * n - k - 1, most)
+        })
+    }
+}

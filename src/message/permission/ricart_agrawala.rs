@@ -1,0 +1,119 @@
+//! Ricart and Agrawala 1981: a confirmation that is held back says "not yet".
+//!
+//! A request goes to everybody with its time. Who does not want in, or asked later, confirms at once; who is inside,
+//! or asked earlier, confirms when it leaves. With everybody's confirmation one enters. A confirmation is release and
+//! permission in one.
+//!
+//! | message | when | to |
+//! |---|---|---|
+//! | `REQUEST` | the user wants in | all others |
+//! | `CONFIRM` | at once, or when the user leaves | who asked |
+//!
+//! Cost: 2(n-1) messages an entry, always. Between two entries T.
+//!
+//! Requests are served in the order of (time, node). A confirmation carries its sender's time too, so that a request
+//! which happened before another, in Lamport's sense, is the older one.
+
+use super::candidate::Candidate;
+use crate::message::{
+    ClusterError, Cost, Exclusive, NodeId, NodeSet, Ordered, Outbox, Protocol, Refused, Stamp,
+};
+
+pub use super::candidate::Message;
+
+/// A node of Ricart's and Agrawala's algorithm. See the [module](self).
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct RicartAgrawala {
+    candidate: Candidate,
+    /// Whose confirmation is missing.
+    missing: NodeSet,
+    /// Whom we have not confirmed yet.
+    held_back: NodeSet,
+}
+
+impl RicartAgrawala {
+    /// A cluster.
+    ///
+    /// # Errors
+    /// Fewer than two nodes.
+    pub fn cluster(nodes: usize) -> Result<Vec<Self>, ClusterError> {
+        Self::with_clocks_at(0, nodes)
+    }
+
+    /// A cluster whose clocks have come this far: to see what happens at their limit.
+    ///
+    /// # Errors
+    /// Fewer than two nodes.
+    pub fn with_clocks_at(time: u64, nodes: usize) -> Result<Vec<Self>, ClusterError> {
+        ClusterError::check_size(nodes)?;
+        let node = |me| Self {
+            candidate: Candidate::new(me, nodes, time),
+            missing: NodeSet::empty(nodes),
+            held_back: NodeSet::empty(nodes),
+        };
+        Ok(NodeId::all(nodes).map(node).collect())
+    }
+}
+
+impl Protocol for RicartAgrawala {
+    type Message = Message;
+
+    fn request(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
+        self.candidate.request()?;
+        for peer in self.candidate.others() {
+            self.missing.insert(peer);
+            out.send(peer, Message::Request(self.candidate.asked));
+        }
+        Ok(())
+    }
+
+    fn release(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
+        self.candidate.release()?;
+        out.broadcast(self.held_back.iter(), self.candidate.confirmation());
+        self.held_back.clear();
+        Ok(())
+    }
+
+    fn receive(
+        &mut self,
+        from: NodeId,
+        message: Message,
+        out: &mut Outbox<Message>,
+    ) -> Result<(), Refused> {
+        self.candidate.check_peer(from)?;
+        match message {
+            Message::Request(time) => {
+                if self.held_back.contains(from) {
+                    return Err(Refused("the sender's last request is not confirmed yet"));
+                }
+                if self.candidate.goes_before(time, from) {
+                    self.held_back.insert(from);
+                } else {
+                    out.send(from, self.candidate.confirmation());
+                }
+            }
+            Message::Confirm(time) => {
+                if !self.missing.remove(from) {
+                    return Err(Refused("the sender was not asked"));
+                }
+                self.candidate.witness(time);
+                if self.missing.is_empty() {
+                    self.candidate.enter(out);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn cost(cluster: &[Self]) -> Option<Cost> {
+        Some(Cost::always("2(n-1)", 2 * (cluster.len() - 1)))
+    }
+}
+
+impl Exclusive for RicartAgrawala {}
+
+impl Ordered for RicartAgrawala {
+    fn stamp(&self) -> Option<Stamp> {
+        self.candidate.stamp()
+    }
+}

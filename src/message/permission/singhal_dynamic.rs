@@ -1,0 +1,123 @@
+//! Singhal 1989, the dynamic information structure: ask only those who may have entered since.
+//!
+//! Each node keeps two sets: whom it must ask, and whom it owes a confirmation. Of any two nodes at least one must ask
+//! the other. At first each asks all before it; then who is asked and idle will ask back, and who has entered asks
+//! nobody but those it has confirmed since. The sets follow who is active.
+//!
+//! | message | when | to |
+//! |---|---|---|
+//! | `REQUEST` | the user wants in | the nodes to ask |
+//! | | we wait, and confirm an older request of a node that we had not to ask | who asked |
+//! | `CONFIRM` | for a `REQUEST`: at once, or when the user leaves | who asked |
+//!
+//! Cost: 0 to 2(n-1) messages an entry: n-1 on average when nodes come at random, and 2(n-1) when all always want in,
+//! for then everybody has entered since. Between two entries T.
+
+use super::candidate::Candidate;
+use crate::message::{ClusterError, Cost, Exclusive, NodeId, NodeSet, Outbox, Protocol, Refused};
+
+pub use super::candidate::Message;
+
+/// A node of Singhal's dynamic algorithm. See the [module](self).
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct SinghalDynamic {
+    candidate: Candidate,
+    /// Whom to ask; while we wait, whose confirmation is missing.
+    to_ask: NodeSet,
+    /// Whom to confirm when we leave.
+    to_inform: NodeSet,
+}
+
+impl SinghalDynamic {
+    /// A cluster.
+    ///
+    /// # Errors
+    /// Fewer than two nodes.
+    pub fn cluster(nodes: usize) -> Result<Vec<Self>, ClusterError> {
+        ClusterError::check_size(nodes)?;
+        let node = |me: NodeId| Self {
+            candidate: Candidate::new(me, nodes, 0),
+            to_ask: NodeSet::of(nodes, NodeId::all(me.index())),
+            to_inform: NodeSet::empty(nodes),
+        };
+        Ok(NodeId::all(nodes).map(node).collect())
+    }
+}
+
+impl Protocol for SinghalDynamic {
+    type Message = Message;
+
+    fn request(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
+        self.candidate.request()?;
+        out.broadcast(self.to_ask.iter(), Message::Request(self.candidate.asked));
+        if self.to_ask.is_empty() {
+            self.candidate.enter(out);
+        }
+        Ok(())
+    }
+
+    fn release(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
+        self.candidate.release()?;
+        // Whom we confirm now may be inside when we want in again.
+        for peer in self.to_inform.iter() {
+            self.to_ask.insert(peer);
+            out.send(peer, self.candidate.confirmation());
+        }
+        self.to_inform.clear();
+        Ok(())
+    }
+
+    fn receive(
+        &mut self,
+        from: NodeId,
+        message: Message,
+        out: &mut Outbox<Message>,
+    ) -> Result<(), Refused> {
+        self.candidate.check_peer(from)?;
+        match message {
+            Message::Request(time) => {
+                if self.to_inform.contains(from) {
+                    return Err(Refused("the sender's last request is not confirmed yet"));
+                }
+                if self.candidate.goes_before(time, from) {
+                    self.to_inform.insert(from);
+                    return Ok(());
+                }
+                out.send(from, self.candidate.confirmation());
+                // It may be inside when we want in, so we must ask: now, if we wait.
+                let new = self.to_ask.insert(from);
+                if new && self.candidate.phase.is_waiting() {
+                    out.send(from, Message::Request(self.candidate.asked));
+                }
+            }
+            Message::Confirm(time) => {
+                if !self.candidate.phase.is_waiting() || !self.to_ask.remove(from) {
+                    return Err(Refused("the sender was not asked"));
+                }
+                self.candidate.witness(time);
+                if self.to_ask.is_empty() {
+                    self.candidate.enter(out);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn invariant(
+        cluster: &[Self],
+        _on_the_way: &[(NodeId, NodeId, &Message)],
+    ) -> Option<Result<(), &'static str>> {
+        let asks = |one: NodeId, other: NodeId| cluster[one.index()].to_ask.contains(other);
+        let covered = |(one, other)| asks(one, other) || asks(other, one);
+        let holds = NodeId::pairs(cluster.len()).all(covered);
+        Some(if holds { Ok(()) } else { Err("neither of two nodes asks the other") })
+    }
+
+    fn cost(cluster: &[Self]) -> Option<Cost> {
+        let most = 2 * (cluster.len() - 1);
+        // The first to come asks nobody, the last everybody.
+        Some(Cost::within("0 to 2(n-1)", 0, most))
+    }
+}
+
+impl Exclusive for SinghalDynamic {}

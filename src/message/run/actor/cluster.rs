@@ -1,0 +1,347 @@
+//! The nodes of a cluster, and the threads that run them.
+
+use std::fmt;
+use std::sync::PoisonError;
+use std::sync::atomic::AtomicUsize;
+use std::time::Duration;
+
+use scopeguard::ScopeGuard;
+
+use super::error::{Down, HandleError, StartError};
+use super::handle::Handle;
+use super::post::{Mail, Post, Wires};
+use super::serve::serve;
+use crate::lock::sync::threads::{Arc, Data, JoinHandle, Mutex, Receiver, Sender, channel, spawn};
+use crate::message::{Channels, ClusterError, Input, NodeId, Protocol, Traffic};
+
+/// A cluster of nodes that run as threads. See the [module](super).
+///
+/// Dropping it shuts it down.
+pub struct Cluster<P: Protocol, T> {
+    shared: Arc<Shared<P, T>>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+pub(super) struct Shared<P: Protocol, T> {
+    pub(super) resources: Vec<Resource<P, T>>,
+    pub(super) inboxes: Vec<Sender<Mail<P::Message>>>,
+    /// The other ends, each locked by its node as long as it runs. They last as long as anybody may send.
+    pub(super) receivers: Vec<Mutex<Receiver<Mail<P::Message>>>>,
+    pub(super) period: Duration,
+    /// From which seed to shuffle messages, if at all.
+    pub(super) shuffle: Option<u64>,
+    /// Why nobody is let in any more. The first reason stays.
+    down: Mutex<Option<Down>>,
+}
+
+pub(super) struct Resource<P: Protocol, T> {
+    name: String,
+    pub(super) posts: Vec<Post<P>>,
+    /// How many users are inside, as they say themselves: the protocol must not let in too many.
+    pub(super) inside: AtomicUsize,
+    /// Never contended: the protocol decides who gets it.
+    pub(super) data: Data<T>,
+}
+
+impl<P: Protocol, T> Shared<P, T> {
+    pub(super) fn wires(&self, resource: usize, me: NodeId) -> Wires<'_, P::Message> {
+        Wires { me, resource, inboxes: &self.inboxes, period: self.period }
+    }
+
+    pub(super) fn post(&self, resource: usize, node: NodeId) -> &Post<P> {
+        &self.resources[resource].posts[node.index()]
+    }
+
+    /// Gives a node an input, and wakes its user if that lets it in.
+    pub(super) fn step(
+        &self,
+        resource: usize,
+        me: NodeId,
+        input: Input<P::Message>,
+    ) -> Result<(), Down> {
+        let post = self.post(resource, me);
+        let wires = self.wires(resource, me);
+        if self.watched(me, || post.state()?.step(input, &wires))? {
+            post.tell_user();
+        }
+        Ok(())
+    }
+
+    /// Runs a node's own code, on whichever thread. If it fails or panics, the cluster is down.
+    pub(super) fn watched<R>(
+        &self,
+        me: NodeId,
+        run: impl FnOnce() -> Result<R, Down>,
+    ) -> Result<R, Down> {
+        let watch = scopeguard::guard((), |()| self.bring_down(&Down::Panicked(me)));
+        let result = run();
+        ScopeGuard::into_inner(watch);
+        result.inspect_err(|why| self.bring_down(why))
+    }
+
+    /// Nobody will be let in any more: tells all who wait, and all nodes.
+    pub(super) fn bring_down(&self, why: &Down) {
+        {
+            let mut down = self.down.lock().unwrap_or_else(PoisonError::into_inner);
+            if down.is_some() {
+                return;
+            }
+            *down = Some(why.clone());
+        }
+        for post in self.resources.iter().flat_map(|resource| &resource.posts) {
+            post.tell_user_of_elsewhere();
+        }
+        for inbox in &self.inboxes {
+            let _ = inbox.send(Mail::Stop);
+        }
+    }
+
+    /// Whether somebody may still be let in.
+    pub(super) fn check(&self) -> Result<(), Down> {
+        match &*self.down.lock().unwrap_or_else(PoisonError::into_inner) {
+            Some(down) => Err(down.clone()),
+            None => Ok(()),
+        }
+    }
+}
+
+impl<P, T> Cluster<P, T>
+where
+    P: Protocol<Message: Send> + Send + 'static,
+    T: Send + Sync + 'static,
+{
+    /// Starts a cluster that guards one thing.
+    ///
+    /// # Errors
+    /// Fewer than two nodes, or no threads for them.
+    pub fn start(nodes: Vec<P>, data: T) -> Result<Self, StartError> {
+        Self::builder().resource("resource", nodes, data).start()
+    }
+
+    /// A cluster with several resources, or with other settings.
+    ///
+    /// ```
+    /// use exclusion::message::actor::Cluster;
+    /// use exclusion::message::{NodeId, CentralCoordinator};
+    ///
+    /// let cluster = Cluster::builder()
+    ///     .resource("printer", CentralCoordinator::coordinated_by(NodeId(0), 3)?, "a page")
+    ///     .resource("scanner", CentralCoordinator::coordinated_by(NodeId(1), 3)?, "a photo")
+    ///     .start()?;
+    /// let mut printer = cluster.handle_for("printer", NodeId(2))?;
+    /// let mut scanner = cluster.handle_for("scanner", NodeId(2))?;
+    /// assert_eq!((*printer.lock()?, *scanner.lock()?), ("a page", "a photo"));
+    ///
+    /// let error = cluster.handle_for("plotter", NodeId(2)).unwrap_err();
+    /// assert_eq!(error.to_string(), "no resource is called 'plotter'; there are: printer, scanner");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn builder() -> Builder<P, T> {
+        Builder { resources: Vec::new(), period: Builder::<P, T>::PERIOD, shuffle: None }
+    }
+
+    /// The handles of the first resource that nobody has taken.
+    pub fn handles(&self) -> Vec<Handle<P, T>> {
+        let nodes = NodeId::all(self.nodes());
+        nodes.filter_map(|node| self.take(0, node).ok()).collect()
+    }
+
+    /// The handle of a node, for the first resource.
+    ///
+    /// # Errors
+    /// If there is no such node, or the handle is taken.
+    pub fn handle(&self, node: NodeId) -> Result<Handle<P, T>, HandleError> {
+        self.take(0, node)
+    }
+
+    /// The handle of a node, for a resource.
+    ///
+    /// # Errors
+    /// If there is no such resource or node, or the handle is taken.
+    pub fn handle_for(&self, resource: &str, node: NodeId) -> Result<Handle<P, T>, HandleError> {
+        self.take(self.find(resource)?, node)
+    }
+
+    fn take(&self, resource: usize, node: NodeId) -> Result<Handle<P, T>, HandleError> {
+        ClusterError::check_node(node, self.nodes()).map_err(HandleError::UnknownNode)?;
+        if self.shared.post(resource, node).set_taken(true) {
+            return Err(HandleError::Taken(node));
+        }
+        Ok(Handle::new(self.shared.clone(), resource, node))
+    }
+
+    /// How many nodes there are.
+    pub fn nodes(&self) -> usize {
+        self.shared.inboxes.len()
+    }
+
+    /// The messages sent so far, for all resources.
+    pub fn messages(&self) -> Traffic {
+        let mut traffic = Traffic::default();
+        for resource in 0..self.shared.resources.len() {
+            traffic.merge(&self.sent_for(resource));
+        }
+        traffic
+    }
+
+    /// The messages sent so far for one resource.
+    ///
+    /// # Errors
+    /// If there is no such resource.
+    pub fn messages_of(&self, resource: &str) -> Result<Traffic, HandleError> {
+        Ok(self.sent_for(self.find(resource)?))
+    }
+
+    /// Stops a node, as if its machine were switched off. These algorithms cannot go on without it, so the others stop
+    /// too, and nobody is let in after that.
+    ///
+    /// # Errors
+    /// If there is no such node.
+    pub fn stop_node(&self, node: NodeId) -> Result<(), ClusterError> {
+        ClusterError::check_node(node, self.nodes())?;
+        self.shared.bring_down(&Down::Stopped(node));
+        Ok(())
+    }
+
+    /// Stops all nodes and waits for their threads. Who waits to be let in is told so; who is inside may stay and
+    /// use the data. Returns the messages sent.
+    pub fn shutdown(mut self) -> Traffic {
+        self.stop();
+        self.messages()
+    }
+
+    fn find(&self, name: &str) -> Result<usize, HandleError> {
+        let mut names = self.shared.resources.iter().map(|resource| &resource.name);
+        names.clone().position(|known| known == name).ok_or_else(|| HandleError::UnknownResource {
+            name: name.to_owned(),
+            known: names.by_ref().cloned().collect(),
+        })
+    }
+
+    fn sent_for(&self, resource: usize) -> Traffic {
+        let mut traffic = Traffic::default();
+        for post in &self.shared.resources[resource].posts {
+            traffic.merge(&post.sent());
+        }
+        traffic
+    }
+}
+
+impl<P: Protocol, T> Cluster<P, T> {
+    fn stop(&mut self) {
+        self.shared.bring_down(&Down::Shutdown);
+        for thread in self.threads.drain(..) {
+            // A panic has been told to all users.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl<P: Protocol, T> fmt::Debug for Cluster<P, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let resources: Vec<_> = self.shared.resources.iter().map(|it| &it.name).collect();
+        f.debug_struct("Cluster")
+            .field("nodes", &self.shared.inboxes.len())
+            .field("resources", &resources)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<P: Protocol, T> Drop for Cluster<P, T> {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+/// A cluster to be started.
+#[derive(Debug)]
+#[must_use = "call `start`"]
+pub struct Builder<P: Protocol, T> {
+    resources: Vec<(String, Vec<P>, T)>,
+    period: Duration,
+    shuffle: Option<u64>,
+}
+
+impl<P, T> Builder<P, T>
+where
+    P: Protocol<Message: Send> + Send + 'static,
+    T: Send + Sync + 'static,
+{
+    /// The period of timers, unless it is set: ten milliseconds.
+    pub const PERIOD: Duration = Duration::from_millis(10);
+
+    /// Adds a resource: its name, the nodes that agree about it, and what it guards. All resources have equally many
+    /// nodes, and a thread serves the same node of each.
+    pub fn resource(mut self, name: impl Into<String>, nodes: Vec<P>, data: T) -> Self {
+        self.resources.push((name.into(), nodes, data));
+        self
+    }
+
+    /// The period of timers, Tmax: longer than any message takes from one node to the next.
+    pub fn period(mut self, period: Duration) -> Self {
+        self.period = period;
+        self
+    }
+
+    /// Lets messages overtake each other at random, as channels without order may.
+    pub fn shuffled(mut self, seed: u64) -> Self {
+        self.shuffle = Some(seed);
+        self
+    }
+
+    /// Starts the threads.
+    ///
+    /// # Errors
+    /// Fewer than two nodes, resources of one name or with different numbers of nodes, shuffling for a protocol that
+    /// needs order, or no threads.
+    pub fn start(self) -> Result<Cluster<P, T>, StartError> {
+        let first = self.resources.first().ok_or(StartError::NoResource)?.1.len();
+        ClusterError::check_size(first).map_err(StartError::Cluster)?;
+        for (index, (name, nodes, _)) in self.resources.iter().enumerate() {
+            if self.resources[..index].iter().any(|(earlier, ..)| earlier == name) {
+                return Err(StartError::SameName(name.clone()));
+            }
+            if nodes.len() != first {
+                let (resource, nodes) = (name.clone(), nodes.len());
+                return Err(StartError::OtherNodes { resource, nodes, first });
+            }
+        }
+        if self.shuffle.is_some() && P::CHANNELS == Channels::Fifo {
+            return Err(StartError::NeedsOrder);
+        }
+
+        let (inboxes, receivers): (Vec<_>, Vec<_>) = (0..first).map(|_| channel()).unzip();
+        let resources = self.resources.into_iter().map(|(name, nodes, data)| Resource {
+            name,
+            posts: NodeId::all(first).zip(nodes).map(|(me, node)| Post::new(me, node)).collect(),
+            inside: AtomicUsize::new(0),
+            data: Data::new(data),
+        });
+        let shared = Arc::new(Shared {
+            resources: resources.collect(),
+            inboxes,
+            receivers: receivers.into_iter().map(Mutex::new).collect(),
+            period: self.period,
+            shuffle: self.shuffle,
+            down: Mutex::new(None),
+        });
+        // If a thread cannot be had, dropping the cluster stops those that run.
+        let mut cluster = Cluster { shared, threads: Vec::with_capacity(first) };
+        for me in NodeId::all(first) {
+            let thread = cluster.start_node(me).map_err(StartError::Thread)?;
+            cluster.threads.push(thread);
+        }
+        Ok(cluster)
+    }
+}
+
+impl<P, T> Cluster<P, T>
+where
+    P: Protocol<Message: Send> + Send + 'static,
+    T: Send + Sync + 'static,
+{
+    fn start_node(&self, me: NodeId) -> std::io::Result<JoinHandle<()>> {
+        let shared = self.shared.clone();
+        spawn(format!("exclusion {me}"), move || serve(&shared, me))
+    }
+}

@@ -1,0 +1,137 @@
+//! What can go wrong with a cluster of actors.
+
+use std::error::Error;
+use std::fmt;
+use std::io;
+
+use crate::message::{ClusterError, NodeId, Unexpected};
+
+/// Why a cluster does not start.
+#[derive(Debug)]
+pub enum StartError {
+    /// Too few nodes.
+    Cluster(ClusterError),
+    /// No resource at all.
+    NoResource,
+    /// Two resources of one name.
+    SameName(String),
+    /// A resource has other nodes than the first.
+    OtherNodes {
+        /// The resource.
+        resource: String,
+        /// How many nodes it has.
+        nodes: usize,
+        /// How many the first has.
+        first: usize,
+    },
+    /// The protocol needs channels that keep order, and the cluster was to shuffle.
+    NeedsOrder,
+    /// The system gives no more threads.
+    Thread(io::Error),
+}
+
+impl fmt::Display for StartError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Cluster(cluster) => cluster.fmt(f),
+            Self::NoResource => write!(f, "a cluster guards something: add a resource"),
+            Self::SameName(name) => write!(f, "two resources are called '{name}': rename one"),
+            Self::OtherNodes { resource, nodes, first } => write!(
+                f,
+                "'{resource}' has {nodes} nodes, but the first resource has {first}: make them equal"
+            ),
+            Self::NeedsOrder => {
+                write!(f, "this protocol needs channels that keep order: do not shuffle")
+            }
+            Self::Thread(error) => write!(f, "no thread for a node: {error}"),
+        }
+    }
+}
+
+impl Error for StartError {}
+
+/// Why there is no such handle.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum HandleError {
+    /// No resource has this name.
+    UnknownResource {
+        /// The name.
+        name: String,
+        /// The names that there are.
+        known: Vec<String>,
+    },
+    /// No node has this number.
+    UnknownNode(ClusterError),
+    /// Somebody has it already: a node has one user.
+    Taken(NodeId),
+}
+
+impl fmt::Display for HandleError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UnknownResource { name, known } => {
+                write!(f, "no resource is called '{name}'; there are: {}", known.join(", "))
+            }
+            Self::UnknownNode(cluster) => cluster.fmt(f),
+            Self::Taken(node) => {
+                write!(f, "the handle of {node} is taken: drop it first, or take another node's")
+            }
+        }
+    }
+}
+
+impl Error for HandleError {}
+
+/// Why a cluster no longer lets anybody in.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Down {
+    /// It was shut down.
+    Shutdown,
+    /// This node was stopped.
+    Stopped(NodeId),
+    /// A node got an input that cannot occur.
+    Unexpected(Unexpected),
+    /// A node let its user in who had not asked.
+    NotAsked(NodeId),
+    /// More were inside than may be when this node's user was let in.
+    NotExclusive(NodeId),
+    /// This node's user is inside for ever, for its guard was forgotten instead of dropped.
+    Forgotten(NodeId),
+    /// A node sent a message to one that does not exist.
+    NoSuchNode {
+        /// Who sent it.
+        from: NodeId,
+        /// To whom.
+        to: NodeId,
+    },
+    /// This node panicked.
+    Panicked(NodeId),
+}
+
+impl fmt::Display for Down {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Shutdown => write!(f, "the cluster was shut down"),
+            Self::Stopped(node) => write!(f, "the cluster is down: {node} was stopped"),
+            Self::Unexpected(unexpected) => write!(f, "the cluster is down: {unexpected}"),
+            Self::NotAsked(node) => {
+                write!(f, "the cluster is down: {node} let its user in, who had not asked")
+            }
+            Self::NotExclusive(node) => {
+                write!(f, "the cluster is down: {node} was let in while others were inside")
+            }
+            Self::Forgotten(node) => {
+                write!(f, "{node} is still inside: its guard was forgotten, drop it instead")
+            }
+            Self::NoSuchNode { from, to } => {
+                write!(
+                    f,
+                    "the cluster is down: {from} sent a message to {to}, which does not exist"
+                )
+            }
+            Self::Panicked(node) => write!(f, "the cluster is down: {node} panicked"),
+        }
+    }
+}
+
+impl Error for Down {}

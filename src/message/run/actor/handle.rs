@@ -1,0 +1,202 @@
+//! What a node's user holds: a handle, and while it is inside a guard.
+
+use std::fmt;
+use std::ops::{Deref, DerefMut};
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use super::cluster::Shared;
+use super::error::Down;
+use super::post::User;
+use crate::lock::sync::threads::{Access, Arc};
+use crate::message::{Exclusive, Input, NodeId, Protocol};
+
+/// The user of a node, for one resource. There is one at a time; it can be sent to another thread.
+///
+/// Locking borrows it mutably: who is inside cannot ask again, and need not find out by waiting for ever.
+pub struct Handle<P: Protocol, T> {
+    shared: Arc<Shared<P, T>>,
+    resource: usize,
+    node: NodeId,
+}
+
+impl<P: Protocol, T> Handle<P, T> {
+    pub(super) fn new(shared: Arc<Shared<P, T>>, resource: usize, node: NodeId) -> Self {
+        Self { shared, resource, node }
+    }
+
+    /// Whose user this is.
+    pub fn node(&self) -> NodeId {
+        self.node
+    }
+
+    /// Asks to enter, and waits until the node lets it in.
+    ///
+    /// # Errors
+    /// If the cluster is down, or goes down meanwhile.
+    pub fn lock(&mut self) -> Result<Guard<'_, P, T>, Down> {
+        let let_in = self.ask(None)?;
+        debug_assert!(let_in, "without a deadline nobody gives up");
+        self.enter()
+    }
+
+    /// Asks to enter, and waits at most so long.
+    ///
+    /// No algorithm here can take a request back. Who gives up leaves it standing: the node will be let in, and leave
+    /// again at once; or the next `lock` gets what this one asked for. Where the time runs out and the entry comes in
+    /// the same moment, it is an entry.
+    ///
+    /// # Errors
+    /// If the cluster is down, or goes down meanwhile.
+    pub fn lock_timeout(&mut self, timeout: Duration) -> Result<Option<Guard<'_, P, T>>, Down> {
+        // A time that is never reached is no limit.
+        let let_in = self.ask(Instant::now().checked_add(timeout))?;
+        if let_in { self.enter().map(Some) } else { Ok(None) }
+    }
+
+    /// Enters if the node can let its user in at once: because it holds the token, has all permissions still, or
+    /// coordinates and nobody is inside. If it had to ask anybody, it does not, and nothing has happened.
+    ///
+    /// An algorithm that always asks (Ricart's and Agrawala's, for one) never lets anybody in this way: use
+    /// [`lock_timeout`](Self::lock_timeout).
+    ///
+    /// # Errors
+    /// If the cluster is down.
+    pub fn try_lock(&mut self) -> Result<Option<Guard<'_, P, T>>, Down> {
+        self.shared.check()?;
+        self.check_outside()?;
+        let post = self.shared.post(self.resource, self.node);
+        let wires = self.shared.wires(self.resource, self.node);
+        let entered = self.shared.watched(self.node, || {
+            let mut state = post.state()?;
+            // Who has given up still waits for its turn.
+            if state.user == User::Idle { state.try_enter(&wires) } else { Ok(false) }
+        })?;
+        if entered { self.enter().map(Some) } else { Ok(None) }
+    }
+
+    /// Asks and waits. Says whether the node lets us in before the time is up.
+    fn ask(&self, deadline: Option<Instant>) -> Result<bool, Down> {
+        self.shared.check()?;
+        self.check_outside()?;
+        let let_in = self.shared.watched(self.node, || {
+            let mut state = self.shared.post(self.resource, self.node).state()?;
+            if state.user == User::GaveUp {
+                state.user = User::Waiting;
+                return Ok(false);
+            }
+            state.step(Input::Request, &self.shared.wires(self.resource, self.node))
+        })?;
+        if let_in { Ok(true) } else { self.wait(deadline) }
+    }
+
+    fn wait(&self, deadline: Option<Instant>) -> Result<bool, Down> {
+        let post = self.shared.post(self.resource, self.node);
+        let mut state = post.state()?;
+        let mut time_is_up = false;
+        loop {
+            self.shared.check()?;
+            // Under one lock: either the entry or the end of the time comes first.
+            if state.user == User::Inside {
+                return Ok(true);
+            }
+            if time_is_up {
+                state.user = User::GaveUp;
+                return Ok(false);
+            }
+            (state, time_is_up) = post.wait(state, deadline)?;
+        }
+    }
+
+    /// Who is inside has borrowed the handle; unless the guard was forgotten.
+    fn check_outside(&self) -> Result<(), Down> {
+        match self.shared.post(self.resource, self.node).state()?.user {
+            User::Inside => Err(Down::Forgotten(self.node)),
+            User::Idle | User::GaveUp | User::Waiting => Ok(()),
+        }
+    }
+
+    /// The node has let us in: so there must be room, and the data free.
+    fn enter(&mut self) -> Result<Guard<'_, P, T>, Down> {
+        let handle: &Self = self;
+        let resource = &handle.shared.resources[handle.resource];
+        let most = handle.shared.post(handle.resource, handle.node).entries_at_a_time;
+        // Relaxed: who was let in after another has left knows of it through the messages.
+        let room = resource.inside.fetch_add(1, Ordering::Relaxed) < most;
+        let access = match most {
+            _ if !room => None,
+            1 => resource.data.exclusive(),
+            _ => resource.data.shared(),
+        };
+        match access {
+            Some(access) => Ok(Guard { access: Some(access), handle }),
+            None => {
+                let why = Down::NotExclusive(handle.node);
+                handle.shared.bring_down(&why);
+                Err(why)
+            }
+        }
+    }
+
+    fn leave(&self) {
+        self.shared.resources[self.resource].inside.fetch_sub(1, Ordering::Relaxed);
+        if self.shared.check().is_ok() {
+            // If the node refuses, everybody is told; whoever leaves has nothing to do with it any more.
+            let _ = self.shared.step(self.resource, self.node, Input::Release);
+        }
+    }
+}
+
+impl<P: Protocol, T> fmt::Debug for Handle<P, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Handle").field("node", &self.node).finish_non_exhaustive()
+    }
+}
+
+impl<P: Protocol, T> Drop for Handle<P, T> {
+    fn drop(&mut self) {
+        self.shared.post(self.resource, self.node).set_taken(false);
+    }
+}
+
+/// Being inside. The data is free to use until it is dropped; dropping leaves.
+///
+/// For protocols that let in one at a time ([`Exclusive`]) it gives the data to be changed; for those that let in
+/// several, to be shared.
+#[must_use = "dropping it leaves at once"]
+pub struct Guard<'a, P: Protocol, T> {
+    /// Only absent while being dropped.
+    access: Option<Access<'a, T>>,
+    handle: &'a Handle<P, T>,
+}
+
+impl<P: Protocol, T> Deref for Guard<'_, P, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        self.access.as_ref().expect("only absent while being dropped").data()
+    }
+}
+
+impl<P: Protocol, T: fmt::Debug> fmt::Debug for Guard<'_, P, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Guard")
+            .field("node", &self.handle.node)
+            .field("data", &**self)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<P: Exclusive, T> DerefMut for Guard<'_, P, T> {
+    fn deref_mut(&mut self) -> &mut T {
+        self.access.as_mut().expect("only absent while being dropped").data_mut()
+    }
+}
+
+impl<P: Protocol, T> Drop for Guard<'_, P, T> {
+    fn drop(&mut self) {
+        // The data must be free before anybody else is let in.
+        self.access = None;
+        self.handle.leave();
+    }
+}

@@ -1,0 +1,43 @@
+//! Explores everything that can happen to a cluster of any [`Protocol`], with stateright (feature `check`).
+//!
+//! A [`Check`] is a stateright `Model`: the nodes, the network, the timers, and how many more times each user wants in.
+//! Whatever can happen next is tried: a user asks or leaves, a message arrives, a timer runs out. Searching, running in
+//! parallel and showing what was found are stateright's.
+//!
+//! | property | holds if |
+//! |---|---|
+//! | `mutual exclusion` | no more are inside than may be |
+//! | `expected inputs only` | no node refuses an input, or lets in a user who did not ask |
+//! | `no dead end` | nobody waits in silence: with nobody inside and nothing on the way |
+//! | `invariant` | the protocol's own [invariant](Protocol::invariant) does, if it has one |
+//! | `one token` | exactly one is held or on its way, for [`TokenBased`] protocols |
+//! | `order` | who is inside asked before all who wait, for protocols that [promise](Ordered) it |
+//! | `bypass` | nobody waits while more than so many others enter, where a bound is [claimed](Check::bypass) |
+//! | `cost` | no more messages are sent than the protocol's [formula](Protocol::cost) allows, where that is [claimed](Check::at_its_cost) |
+//! | `everybody enters` | sometimes: all have been served; else the others would say little |
+//! | `two contend` | sometimes: two want in at the same time |
+//!
+//! ```
+//! use exclusion::message::check::{Check, Checker, Model};
+//! use exclusion::message::RicartAgrawala;
+//!
+//! let check = Check::new(RicartAgrawala::cluster(2)?).requests(2);
+//! let checker = check.checker().spawn_bfs().join();
+//! checker.assert_properties();
+//! assert!(checker.unique_state_count() > 100);
+//! # Ok::<(), exclusion::message::ClusterError>(())
+//! ```
+#![forbid(unsafe_code)]
+
+mod model;
+mod network;
+mod state;
+mod trace;
+
+pub use model::{Check, Timers, Users};
+pub use state::{Action, Failure, State};
+pub use stateright::{Checker, CheckerBuilder, Expectation, HasDiscoveries, Model, Path, Property};
+pub use trace::trace_of;
+
+#[cfg(doc)]
+use crate::message::{Ordered, Protocol, TokenBased};

@@ -1,0 +1,309 @@
+//! Clusters as models for stateright.
+
+use stateright::{Model, Property};
+
+use super::network::Network;
+use super::state::{Action, Ghosts, State, User};
+use crate::message::{Channels, Input, NodeId, Ordered, Phase, Protocol, Stamp, TokenBased};
+
+/// When a timer may run out.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Timers {
+    /// Only when no message is on its way to its node or from it. That is what one who tells all others something, and
+    /// waits for two periods, may rely on: they have heard it, and what they sent before has come.
+    InTime,
+    /// At any moment, as if messages took any time.
+    AnyTime,
+}
+
+/// When users may ask and leave.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Users {
+    /// At any moment.
+    AnyTime,
+    /// Only when no message is on its way: messages are quicker than people. What is fair shows only then, for a request
+    /// that is on its way for long can be passed by all who ask where it has not come yet.
+    Unhurried,
+}
+
+/// A cluster to be explored. See the [module](super).
+#[derive(Clone, Debug)]
+pub struct Check<P: Protocol> {
+    nodes: Vec<P>,
+    requests: Vec<u8>,
+    channels: Channels,
+    timers: Timers,
+    users: Users,
+    most_passed: Option<u8>,
+    most_sent: Option<f64>,
+    token: Option<Token<P>>,
+    stamp: Option<fn(&P) -> Option<Stamp>>,
+}
+
+/// How to recognise the token.
+#[derive(Clone, Debug)]
+struct Token<P: Protocol> {
+    has: fn(&P) -> bool,
+    is: fn(&P::Message) -> bool,
+}
+
+impl<P: Protocol> Check<P> {
+    /// All that can happen when each node's user wants in once, on the channels that the protocol needs.
+    pub fn new(nodes: Vec<P>) -> Self {
+        Self {
+            requests: vec![1; nodes.len()],
+            nodes,
+            channels: P::CHANNELS,
+            timers: Timers::InTime,
+            users: Users::AnyTime,
+            most_passed: None,
+            most_sent: None,
+            token: None,
+            stamp: None,
+        }
+    }
+
+    /// How many times each user wants in.
+    #[must_use]
+    pub fn requests(mut self, times: u8) -> Self {
+        self.requests.fill(times);
+        self
+    }
+
+    /// How many times one user wants in.
+    ///
+    /// # Panics
+    /// If there is no such node.
+    #[must_use]
+    pub fn requests_of(mut self, node: NodeId, times: u8) -> Self {
+        self.requests[node.index()] = times;
+        self
+    }
+
+    /// In which order messages arrive.
+    #[must_use]
+    pub fn channels(mut self, channels: Channels) -> Self {
+        self.channels = channels;
+        self
+    }
+
+    /// When timers may run out.
+    #[must_use]
+    pub fn timers(mut self, timers: Timers) -> Self {
+        self.timers = timers;
+        self
+    }
+
+    /// When users may ask and leave.
+    #[must_use]
+    pub fn users(mut self, users: Users) -> Self {
+        self.users = users;
+        self
+    }
+
+    /// Claims that no more than so many others enter from when one asks until it enters.
+    #[must_use]
+    pub fn bypass(mut self, most: u8) -> Self {
+        self.most_passed = Some(most);
+        self
+    }
+
+    /// Claims that no more messages are sent than so many for each request that has been made. Then nothing is passed on
+    /// for ever: once the others stop asking, if there is no dead end and every timer leads to a message, whoever waits
+    /// is served. A bound that is not finite claims nothing.
+    #[must_use]
+    pub fn at_most(mut self, messages: f64) -> Self {
+        self.most_sent = messages.is_finite().then_some(messages);
+        self
+    }
+
+    /// Claims that no more messages are sent than the protocol's [formula](Protocol::cost) allows, if it has a bound.
+    #[must_use]
+    pub fn at_its_cost(self) -> Self {
+        let most = P::cost(&self.nodes).map_or(f64::INFINITY, |cost| *cost.contended.end());
+        self.at_most(most)
+    }
+
+    /// Claims that there is exactly one token.
+    #[must_use]
+    pub fn one_token(mut self) -> Self
+    where
+        P: TokenBased,
+    {
+        self.token = Some(Token { has: P::has_token, is: P::is_token });
+        self
+    }
+
+    /// Claims that who is inside asked before all who wait.
+    #[must_use]
+    pub fn in_order(mut self) -> Self
+    where
+        P: Ordered,
+    {
+        self.stamp = Some(P::stamp);
+        self
+    }
+
+    /// The nodes at first.
+    pub fn cluster(&self) -> &[P] {
+        &self.nodes
+    }
+
+    /// How many times each user wants in.
+    pub fn wanted(&self) -> &[u8] {
+        &self.requests
+    }
+
+    /// In which order messages arrive, when timers may run out, and when users may ask and leave.
+    pub fn circumstances(&self) -> (Channels, Timers, Users) {
+        (self.channels, self.timers, self.users)
+    }
+
+    fn is_exclusive(&self, state: &State<P>) -> bool {
+        state.inside().count() <= self.nodes[0].entries_at_a_time()
+    }
+
+    fn is_as_expected(&self, state: &State<P>) -> bool {
+        state.failure.is_none()
+    }
+
+    fn is_alive(&self, state: &State<P>) -> bool {
+        state.failure.is_some() || !state.is_silent() || state.waiting().next().is_none()
+    }
+
+    fn keeps_invariant(&self, state: &State<P>) -> bool {
+        let on_the_way: Vec<_> = state.on_the_way().collect();
+        P::invariant(&state.nodes, &on_the_way).is_none_or(|holds| holds.is_ok())
+    }
+
+    fn is_done(&self, state: &State<P>) -> bool {
+        state.users.iter().all(|user| user.requests_left == 0 && user.phase.is_idle())
+    }
+
+    fn is_contended(&self, state: &State<P>) -> bool {
+        state.waiting().count() + state.inside().count() >= 2
+    }
+
+    fn has_one_token(&self, state: &State<P>) -> bool {
+        self.token.as_ref().is_none_or(|token| {
+            let held = state.nodes.iter().filter(|node| (token.has)(node)).count();
+            let sent = state.on_the_way().filter(|(_, _, message)| (token.is)(message)).count();
+            held + sent == 1
+        })
+    }
+
+    fn is_in_order(&self, state: &State<P>) -> bool {
+        self.stamp.is_none_or(|stamp| {
+            let stamp = |node: NodeId| stamp(&state.nodes[node.index()]);
+            state.inside().all(|inside| state.waiting().all(|waits| stamp(inside) < stamp(waits)))
+        })
+    }
+
+    fn is_patient(&self, state: &State<P>) -> bool {
+        self.most_passed.is_none_or(|most| state.users.iter().all(|user| user.passed <= most))
+    }
+
+    fn is_at_its_cost(&self, state: &State<P>) -> bool {
+        let left: u32 = state.users.iter().map(|user| u32::from(user.requests_left)).sum();
+        let asked = self.wanted_in_all() - left;
+        self.most_sent.is_none_or(|most| f64::from(state.sent) <= most * f64::from(asked))
+    }
+
+    fn wanted_in_all(&self) -> u32 {
+        self.requests.iter().map(|&times| u32::from(times)).sum()
+    }
+
+    /// The bound on bypassing, if the others want in often enough that somebody could be passed more often.
+    fn bound_on_passing(&self) -> Option<u8> {
+        let waits = self.requests.iter().filter(|&&times| times > 0);
+        let others = waits.map(|&times| self.wanted_in_all() - u32::from(times)).max().unwrap_or(0);
+        self.most_passed.filter(|&most| others > u32::from(most))
+    }
+
+    fn ghosts(&self) -> Ghosts {
+        // One more than may be is enough to see that it is too many, and keeps what circles finite.
+        let one_too_many = |most: f64| (most * f64::from(self.wanted_in_all())) as u32 + 1;
+        Ghosts { passed: self.bound_on_passing().is_some(), sent: self.most_sent.map(one_too_many) }
+    }
+}
+
+impl<P: Protocol> Model for Check<P> {
+    type State = State<P>;
+    type Action = Action<P::Message>;
+
+    fn init_states(&self) -> Vec<State<P>> {
+        let user = |&requests_left| User { phase: Phase::Idle, requests_left, passed: 0 };
+        let mut state = State {
+            nodes: self.nodes.clone(),
+            network: Network::new(self.channels),
+            timers: Vec::new(),
+            users: self.requests.iter().map(user).collect(),
+            failure: None,
+            sent: 0,
+        };
+        for node in NodeId::all(self.nodes.len()) {
+            state.give(node, Input::Start, self.ghosts());
+        }
+        vec![state]
+    }
+
+    fn actions(&self, state: &State<P>, actions: &mut Vec<Self::Action>) {
+        if state.failure.is_some() {
+            return;
+        }
+        let users_act = self.users == Users::AnyTime || state.network.is_empty();
+        let users = NodeId::all(state.users.len()).zip(&state.users);
+        for (node, user) in users.filter(|_| users_act) {
+            match user.phase {
+                Phase::Idle if user.requests_left > 0 => actions.push(Action::Request(node)),
+                Phase::Inside => actions.push(Action::Leave(node)),
+                Phase::Idle | Phase::Waiting => {}
+            }
+        }
+        let deliveries = state.network.deliverable().into_iter();
+        actions.extend(deliveries.map(|(from, to, message)| Action::Deliver { from, to, message }));
+        let mut last = None;
+        for &(node, timer) in &state.timers {
+            let may_run_out = self.timers == Timers::AnyTime || !state.awaits(node);
+            if may_run_out && last.replace((node, timer)) != Some((node, timer)) {
+                actions.push(Action::Timeout(node, timer));
+            }
+        }
+    }
+
+    fn next_state(&self, state: &State<P>, action: Self::Action) -> Option<State<P>> {
+        state.after(&action, self.ghosts())
+    }
+
+    fn format_action(&self, action: &Self::Action) -> String {
+        action.to_string()
+    }
+
+    fn properties(&self) -> Vec<Property<Self>> {
+        let mut properties = vec![
+            Property::always("mutual exclusion", Self::is_exclusive),
+            Property::always("expected inputs only", Self::is_as_expected),
+            Property::always("no dead end", Self::is_alive),
+            Property::sometimes("everybody enters", Self::is_done),
+        ];
+        if self.requests.iter().filter(|&&requests| requests > 0).count() > 1 {
+            properties.push(Property::sometimes("two contend", Self::is_contended));
+        }
+        if P::invariant(&self.nodes, &[]).is_some() {
+            properties.push(Property::always("invariant", Self::keeps_invariant));
+        }
+        if self.token.is_some() {
+            properties.push(Property::always("one token", Self::has_one_token));
+        }
+        if self.stamp.is_some() {
+            properties.push(Property::always("order", Self::is_in_order));
+        }
+        if self.bound_on_passing().is_some() {
+            properties.push(Property::always("bypass", Self::is_patient));
+        }
+        if self.most_sent.is_some() {
+            properties.push(Property::always("cost", Self::is_at_its_cost));
+        }
+        properties
+    }
+}

@@ -1,0 +1,167 @@
+//! Runs any [`Protocol`] in a simulated network: seeded, replayable, and checked at every step.
+//!
+//! Time is counted in T, the time that a message takes. A [`Workload`] says who wants in, a [`Delay`] how long messages
+//! take. At each step the simulator asserts that no more are inside than may be, that nobody is let in who did not ask,
+//! and at the end that nobody is left waiting. The [`Report`] has what the papers compare: messages an entry, client
+//! delay, synchronization delay.
+//!
+//! ```
+//! use exclusion::message::{NodeId, RicartAgrawala};
+//! use exclusion::message::sim::{Delay, Simulation, Workload};
+//!
+//! let report = Simulation::new(RicartAgrawala::cluster(5)?)
+//!     .delay(Delay::Exponential(1.0))
+//!     .workload(Workload::Saturated { wanting: 5, entries: 100 })
+//!     .seed(7)
+//!     .run()?;
+//! assert_eq!(report.entries, 100);
+//! assert_eq!(report.messages.total(), 100 * 2 * (5 - 1));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+#![forbid(unsafe_code)]
+
+mod error;
+mod network;
+mod queue;
+mod report;
+mod workload;
+mod world;
+
+pub use error::{SimCause, SimError};
+pub use network::Delay;
+pub use report::{Report, Spread};
+pub use workload::Workload;
+pub use world::View;
+
+use crate::message::{Channels, Protocol, Time};
+use world::World;
+
+/// A simulation to be run: a cluster, a network, and users.
+#[derive(Clone, Debug)]
+#[must_use = "call `run`"]
+pub struct Simulation<P> {
+    nodes: Vec<P>,
+    settings: Settings,
+}
+
+#[derive(Clone, Debug)]
+struct Settings {
+    seed: u64,
+    delay: Delay,
+    channels: Channels,
+    inside: Delay,
+    outside: Delay,
+    period: Option<f64>,
+    workload: Workload,
+    traced: bool,
+    most_events: u64,
+}
+
+impl<P: Protocol> Simulation<P> {
+    /// A simulation of these nodes: each enters once in turn, messages and critical sections take T, and arrive in
+    /// the order that the protocol needs.
+    pub fn new(nodes: Vec<P>) -> Self {
+        let settings = Settings {
+            seed: 0,
+            delay: Delay::Constant(1.0),
+            channels: P::CHANNELS,
+            inside: Delay::Constant(1.0),
+            outside: Delay::Constant(0.0),
+            period: None,
+            workload: Workload::InTurn { rounds: 1 },
+            traced: false,
+            most_events: 1_000_000_000,
+        };
+        Self { nodes, settings }
+    }
+
+    /// Where chance starts from.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.settings.seed = seed;
+        self
+    }
+
+    /// How long a message takes.
+    pub fn delay(mut self, delay: Delay) -> Self {
+        self.settings.delay = delay;
+        self
+    }
+
+    /// Whether a message may overtake another between the same nodes.
+    pub fn channels(mut self, channels: Channels) -> Self {
+        self.settings.channels = channels;
+        self
+    }
+
+    /// How long a user stays inside.
+    pub fn inside(mut self, stay: Delay) -> Self {
+        self.settings.inside = stay;
+        self
+    }
+
+    /// How long a user of a [saturated](Workload::Saturated) cluster stays outside before it wants in again: not at
+    /// all, unless it is set.
+    pub fn outside(mut self, stay: Delay) -> Self {
+        self.settings.outside = stay;
+        self
+    }
+
+    /// The period of timers, Tmax. By default the [longest](Delay::bound) that a message can take; less breaks the
+    /// promise that protocols with timers build on.
+    pub fn period(mut self, units: f64) -> Self {
+        self.settings.period = Some(units);
+        self
+    }
+
+    /// Who wants in, and when.
+    pub fn workload(mut self, workload: Workload) -> Self {
+        self.settings.workload = workload;
+        self
+    }
+
+    /// Keeps every event, for the report or the error.
+    pub fn traced(mut self) -> Self {
+        self.settings.traced = true;
+        self
+    }
+
+    /// Gives up after so many events, instead of a thousand million.
+    pub fn most_events(mut self, events: u64) -> Self {
+        self.settings.most_events = events;
+        self
+    }
+
+    /// Runs it to the end.
+    ///
+    /// # Errors
+    /// A setting that makes no sense; more inside than may be, an entry that nobody asked for, an input that a node
+    /// refuses; users left waiting in silence; too many events.
+    pub fn run(self) -> Result<Report, SimError> {
+        self.run_checking(|_| Ok(()))
+    }
+
+    /// Runs it to the end, and has a look after each step. What the check finds wrong ends the run.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run), and what the check says.
+    pub fn run_checking(
+        self,
+        check: impl FnMut(&View<'_, P>) -> Result<(), String>,
+    ) -> Result<Report, SimError> {
+        let Self { nodes, settings } = self;
+        let checked = if nodes.is_empty() { Err("there are no nodes".to_owned()) } else { Ok(()) }
+            .and_then(|()| settings.delay.check())
+            .and_then(|()| settings.inside.check())
+            .and_then(|()| settings.outside.check())
+            .and_then(|()| settings.workload.check(nodes.len()))
+            .and_then(|()| Delay::Constant(settings.period.unwrap_or_default()).check());
+        if let Err(setting) = checked {
+            return Err(SimError {
+                time: Time::default(),
+                cause: SimCause::Setting(setting),
+                trace: None,
+            });
+        }
+        World::new(nodes, settings).run(check)
+    }
+}

@@ -1,0 +1,88 @@
+//! How long messages take, and in which order they arrive.
+
+use std::collections::HashMap;
+
+use crate::message::random::Random;
+use crate::message::{Channels, NodeId, Time};
+
+/// How long something takes, in units of T. T is one message delay: choose delays with a mean of 1, and times read as
+/// in the papers.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Delay {
+    /// Always the same.
+    Constant(f64),
+    /// Anything between two bounds.
+    Uniform(f64, f64),
+    /// Independent of how long it has taken already, with this mean. Cut off at [`Delay::LONGEST`] means, so that there
+    /// is a bound.
+    Exponential(f64),
+}
+
+impl Delay {
+    /// Exponential delays are at most so many means: fewer than one in a million would be longer.
+    pub const LONGEST: f64 = 16.0;
+
+    /// The longest that it can take.
+    pub fn bound(self) -> f64 {
+        match self {
+            Self::Constant(delay) => delay,
+            Self::Uniform(_, longest) => longest,
+            Self::Exponential(mean) => mean * Self::LONGEST,
+        }
+    }
+
+    /// Whether it makes sense: not negative, not endless, and no longer than a million.
+    pub(super) fn check(self) -> Result<(), String> {
+        let shortest = match self {
+            Self::Constant(delay) | Self::Exponential(delay) => delay,
+            Self::Uniform(shortest, _) => shortest,
+        };
+        if shortest >= 0.0 && shortest <= self.bound() && self.bound() <= 1e6 {
+            Ok(())
+        } else {
+            Err(format!("{self:?} is no delay: take 0 to a million, the shorter bound first"))
+        }
+    }
+
+    #[inline]
+    pub(super) fn draw(self, random: &mut Random) -> u64 {
+        let units = match self {
+            Self::Constant(delay) => delay,
+            Self::Uniform(shortest, longest) => shortest + (longest - shortest) * random.fraction(),
+            Self::Exponential(mean) => random.exponential(mean).min(self.bound()),
+        };
+        Time::units(units).0
+    }
+}
+
+/// When messages arrive.
+#[derive(Debug)]
+pub(super) struct Network {
+    delay: Delay,
+    /// When the last message arrives, for each pair of nodes. None where messages may overtake each other, or cannot.
+    arrivals: Option<HashMap<(NodeId, NodeId), Time>>,
+}
+
+impl Network {
+    pub(super) fn new(delay: Delay, channels: Channels) -> Self {
+        let may_overtake = !matches!(delay, Delay::Constant(_));
+        let keep_order = channels == Channels::Fifo && may_overtake;
+        Self { delay, arrivals: keep_order.then(HashMap::new) }
+    }
+
+    /// When a message that is sent now arrives. Of equal times the first sent arrives first.
+    #[inline]
+    pub(super) fn arrival(
+        &mut self,
+        now: Time,
+        from: NodeId,
+        to: NodeId,
+        random: &mut Random,
+    ) -> Time {
+        let arrival = now.after(self.delay.draw(random));
+        let Some(arrivals) = &mut self.arrivals else { return arrival };
+        let last = arrivals.entry((from, to)).or_default();
+        *last = arrival.max(*last);
+        *last
+    }
+}

@@ -1,0 +1,405 @@
+//! A simulation in progress.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use super::error::{SimCause, SimError};
+use super::network::Network;
+use super::queue::Queue;
+use super::report::{Report, Sample};
+use super::workload::Arrivals;
+use super::{Delay, Settings};
+use crate::message::random::Random;
+use crate::message::{
+    Event, Happening, Input, Message, NodeId, Outbox, Phase, Protocol, Time, Timer, Trace, Traffic,
+    step,
+};
+
+/// What is to happen.
+#[derive(Debug)]
+enum Coming<M> {
+    /// A user comes. Where it is not done yet, it comes again later.
+    Arrival(NodeId),
+    Leaving(NodeId),
+    Delivery {
+        from: NodeId,
+        to: NodeId,
+        number: u64,
+        message: M,
+    },
+    Timeout(NodeId, Timer),
+}
+
+/// A node's user.
+#[derive(Clone, Default, Debug)]
+struct User {
+    phase: Phase,
+    /// When it came, and came again, without having been served yet.
+    backlog: VecDeque<Time>,
+    /// When it came for the entry that it waits for.
+    came_at: Time,
+    /// When its node asked for it.
+    asked_at: Time,
+    /// Which request of all this is.
+    number: u64,
+}
+
+/// A simulation after a step.
+pub struct View<'a, P: Protocol> {
+    /// The nodes.
+    pub nodes: &'a [P],
+    /// When it is.
+    pub time: Time,
+    queue: &'a Queue<Coming<P::Message>>,
+}
+
+impl<P: Protocol> View<'_, P> {
+    /// The messages on the way: from whom, to whom, what. In no order.
+    pub fn in_flight(&self) -> impl Iterator<Item = (NodeId, NodeId, &P::Message)> {
+        self.queue.iter().filter_map(|coming| match coming {
+            Coming::Delivery { from, to, message, .. } => Some((*from, *to, message)),
+            Coming::Arrival(_) | Coming::Leaving(_) | Coming::Timeout(..) => None,
+        })
+    }
+}
+
+pub(super) struct World<P: Protocol> {
+    nodes: Vec<P>,
+    users: Vec<User>,
+    out: Outbox<P::Message>,
+    now: Time,
+    queue: Queue<Coming<P::Message>>,
+    network: Network,
+    random: Random,
+    stay: Delay,
+    stay_outside: Delay,
+    period: f64,
+    arrivals: Arrivals,
+    /// Users that are announced but have not come.
+    announced: u64,
+    /// Messages and timers on the way.
+    in_flight: u64,
+    /// Users that wait or are inside.
+    active: u64,
+    inside: usize,
+    most_events: u64,
+    tally: Tally,
+}
+
+impl<P: Protocol> World<P> {
+    pub(super) fn new(nodes: Vec<P>, settings: Settings) -> Self {
+        let count = nodes.len();
+        Self {
+            users: vec![User::default(); count],
+            nodes,
+            out: Outbox::new(NodeId(0)),
+            now: Time::default(),
+            queue: Queue::new(),
+            network: Network::new(settings.delay, settings.channels),
+            random: Random::new(settings.seed),
+            stay: settings.inside,
+            stay_outside: settings.outside,
+            period: settings.period.unwrap_or(settings.delay.bound()),
+            arrivals: Arrivals::new(settings.workload, count),
+            announced: 0,
+            in_flight: 0,
+            active: 0,
+            inside: 0,
+            most_events: settings.most_events,
+            tally: Tally::new(count, settings.traced),
+        }
+    }
+
+    pub(super) fn run(
+        mut self,
+        mut check: impl FnMut(&View<'_, P>) -> Result<(), String>,
+    ) -> Result<Report, SimError> {
+        match self.go_on(&mut check) {
+            Ok(()) => Ok(self.tally.report(self.now)),
+            Err(cause) => Err(SimError { time: self.now, cause, trace: self.tally.trace }),
+        }
+    }
+
+    fn go_on(
+        &mut self,
+        check: &mut impl FnMut(&View<'_, P>) -> Result<(), String>,
+    ) -> Result<(), SimCause> {
+        for node in NodeId::all(self.nodes.len()) {
+            self.out.readdress(node);
+            step(&mut self.nodes[node.index()], Input::Start, &mut self.out)
+                .map_err(SimCause::Unexpected)?;
+            if !self.out.is_empty() {
+                self.note(node, || Happening::Starts);
+                self.dispatch(node)?;
+            }
+        }
+        loop {
+            let silent = self.active == 0 && (self.in_flight == 0 || !P::RESTS);
+            if silent {
+                self.tally.end_episode();
+                if self.announced == 0 {
+                    let next = self.arrivals.at_silence(self.now, &mut self.random);
+                    if next.is_empty() {
+                        return Ok(());
+                    }
+                    next.into_iter().for_each(|arrival| self.announce(arrival));
+                }
+            }
+            let Some((time, coming)) = self.queue.pop() else {
+                let waits = |node: &NodeId| self.users[node.index()].phase.is_waiting();
+                return Err(SimCause::Stalled(
+                    NodeId::all(self.nodes.len()).filter(waits).collect(),
+                ));
+            };
+            if self.tally.events == self.most_events {
+                return Err(SimCause::TooManyEvents(self.most_events));
+            }
+            self.tally.events += 1;
+            self.now = time;
+            self.handle(coming)?;
+            check(&View { nodes: &self.nodes, time: self.now, queue: &self.queue })
+                .map_err(SimCause::Check)?;
+        }
+    }
+
+    #[inline]
+    fn handle(&mut self, coming: Coming<P::Message>) -> Result<(), SimCause> {
+        match coming {
+            Coming::Delivery { from, to, number, message } => {
+                self.in_flight -= 1;
+                self.tally.load[to.index()] += 1;
+                self.note(to, || Happening::Receives { from, message: number });
+                self.step(to, Input::Receive { from, message })
+            }
+            Coming::Timeout(node, timer) => {
+                self.in_flight -= 1;
+                self.note(node, || Happening::TimesOut(timer));
+                self.step(node, Input::Timeout(timer))
+            }
+            Coming::Arrival(node) => {
+                self.announced -= 1;
+                let next = self.arrivals.after_arrival(self.now, &mut self.random);
+                next.into_iter().for_each(|arrival| self.announce(arrival));
+                if self.users[node.index()].phase.is_idle() {
+                    self.ask(node, self.now)
+                } else {
+                    self.users[node.index()].backlog.push_back(self.now);
+                    Ok(())
+                }
+            }
+            Coming::Leaving(node) => self.leave(node),
+        }
+    }
+
+    fn announce(&mut self, (time, node): (Time, NodeId)) {
+        self.announced += 1;
+        self.queue.push(time, Coming::Arrival(node));
+    }
+
+    fn ask(&mut self, node: NodeId, came_at: Time) -> Result<(), SimCause> {
+        self.active += 1;
+        let user = &mut self.users[node.index()];
+        user.phase = Phase::Waiting;
+        user.came_at = came_at;
+        user.asked_at = self.now;
+        user.number = self.tally.ask(self.now);
+        self.note(node, || Happening::Requests);
+        self.step(node, Input::Request)
+    }
+
+    fn enter(&mut self, node: NodeId) -> Result<(), SimCause> {
+        self.note(node, || Happening::Enters);
+        let user = &mut self.users[node.index()];
+        if !user.phase.is_waiting() {
+            return Err(SimCause::NotAsked(node));
+        }
+        user.phase = Phase::Inside;
+        self.inside += 1;
+        self.tally.enter(user, self.now, self.inside);
+        if self.inside > self.nodes[node.index()].entries_at_a_time() {
+            let inside = |node: &NodeId| self.users[node.index()].phase.is_inside();
+            let inside = NodeId::all(self.nodes.len()).filter(inside).collect();
+            return Err(SimCause::NotExclusive(inside));
+        }
+        let stay = self.stay.draw(&mut self.random);
+        self.queue.push(self.now.after(stay), Coming::Leaving(node));
+        Ok(())
+    }
+
+    fn leave(&mut self, node: NodeId) -> Result<(), SimCause> {
+        self.active -= 1;
+        self.inside -= 1;
+        self.tally.leave(self.now);
+        let user = &mut self.users[node.index()];
+        user.phase = Phase::Idle;
+        let came_before = user.backlog.pop_front();
+        self.note(node, || Happening::Leaves);
+        self.step(node, Input::Release)?;
+        if let Some(came_at) = came_before {
+            return self.ask(node, came_at);
+        }
+        if self.arrivals.after_leaving() {
+            match self.stay_outside.draw(&mut self.random) {
+                0 => return self.ask(node, self.now),
+                stay => self.announce((self.now.after(stay), node)),
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn step(&mut self, node: NodeId, input: Input<P::Message>) -> Result<(), SimCause> {
+        self.out.readdress(node);
+        step(&mut self.nodes[node.index()], input, &mut self.out).map_err(SimCause::Unexpected)?;
+        self.dispatch(node)
+    }
+
+    /// Sends what the node has sent, sets its timers, and lets its user in.
+    #[inline]
+    fn dispatch(&mut self, node: NodeId) -> Result<(), SimCause> {
+        for (to, message) in self.out.sent() {
+            if to.index() >= self.users.len() {
+                return Err(SimCause::NoSuchNode { from: node, to });
+            }
+            self.in_flight += 1;
+            let number = self.tally.send(self.now, node, to, &message);
+            let arrival = self.network.arrival(self.now, node, to, &mut self.random);
+            self.queue.push(arrival, Coming::Delivery { from: node, to, number, message });
+        }
+        for (timer, periods) in self.out.timers() {
+            self.in_flight += 1;
+            self.tally.note(self.now, node, || Happening::SetsTimer { timer, periods });
+            // Whatever was sent in time has arrived before: a tick more than so many periods.
+            let due = self.now.after(Time::units(self.period * f64::from(periods)).0).after(1);
+            self.queue.push(due, Coming::Timeout(node, timer));
+        }
+        if self.out.take_entry() { self.enter(node) } else { Ok(()) }
+    }
+
+    #[inline]
+    fn note(&mut self, node: NodeId, happening: impl FnOnce() -> Happening) {
+        self.tally.note(self.now, node, happening);
+    }
+}
+
+/// What goes into the report.
+struct Tally {
+    entries: u64,
+    requests: u64,
+    events: u64,
+    messages: Traffic,
+    sent: u64,
+    /// Messages and entries at the end of the last episode.
+    episode: (u64, u64),
+    per_entry: Sample,
+    client_delay: Sample,
+    sync_delay: Sample,
+    /// When somebody left while others waited, for each place that nobody has taken since.
+    left_at: VecDeque<Time>,
+    /// The requests that wait, by when they were made and by number, and how often each has been passed.
+    waiting: Option<BTreeMap<(Time, u64), u64>>,
+    bypass: u64,
+    most_inside: usize,
+    load: Vec<u64>,
+    trace: Option<Trace>,
+}
+
+impl Tally {
+    fn new(nodes: usize, traced: bool) -> Self {
+        Self {
+            entries: 0,
+            requests: 0,
+            events: 0,
+            messages: Traffic::default(),
+            sent: 0,
+            episode: (0, 0),
+            per_entry: Sample::default(),
+            client_delay: Sample::default(),
+            sync_delay: Sample::default(),
+            left_at: VecDeque::new(),
+            waiting: (nodes <= Report::COUNTED).then(BTreeMap::new),
+            bypass: 0,
+            most_inside: 0,
+            load: vec![0; nodes],
+            trace: traced.then(Trace::default),
+        }
+    }
+
+    #[inline]
+    fn note(&mut self, time: Time, node: NodeId, happening: impl FnOnce() -> Happening) {
+        if let Some(trace) = &mut self.trace {
+            trace.events.push(Event { time, node, happening: happening() });
+        }
+    }
+
+    #[inline]
+    fn send<M: Message>(&mut self, now: Time, from: NodeId, to: NodeId, message: &M) -> u64 {
+        self.sent += 1;
+        self.messages.count(message.kind());
+        self.load[from.index()] += 1;
+        let number = self.sent;
+        self.note(now, from, || Happening::Sends {
+            to,
+            message: number,
+            kind: message.kind().to_owned(),
+            text: format!("{message:?}"),
+        });
+        number
+    }
+
+    /// Counts a request, and gives it a number.
+    fn ask(&mut self, now: Time) -> u64 {
+        self.requests += 1;
+        if let Some(waiting) = &mut self.waiting {
+            waiting.insert((now, self.requests), 0);
+        }
+        self.requests
+    }
+
+    fn enter(&mut self, user: &User, now: Time, inside: usize) {
+        self.entries += 1;
+        self.most_inside = self.most_inside.max(inside);
+        self.client_delay.add(Time(now.0 - user.came_at.0).as_units(), 1.0);
+        if let Some(left_at) = self.left_at.pop_front() {
+            self.sync_delay.add(Time(now.0 - left_at.0).as_units(), 1.0);
+        }
+        if let Some(waiting) = &mut self.waiting {
+            let passed = waiting.remove(&(user.asked_at, user.number)).unwrap_or(0);
+            self.bypass = self.bypass.max(passed);
+            // Those who asked at the same moment are not passed.
+            for passed in waiting.range_mut(..(user.asked_at, 0)).map(|(_, passed)| passed) {
+                *passed += 1;
+            }
+        }
+    }
+
+    fn leave(&mut self, now: Time) {
+        if self.requests > self.entries {
+            self.left_at.push_back(now);
+        }
+    }
+
+    fn end_episode(&mut self) {
+        let (messages, entries) = (self.sent - self.episode.0, self.entries - self.episode.1);
+        if entries > 0 {
+            self.per_entry.add(messages as f64 / entries as f64, entries as f64);
+            self.episode = (self.sent, self.entries);
+        }
+        self.left_at.clear();
+    }
+
+    fn report(self, end: Time) -> Report {
+        Report {
+            entries: self.entries,
+            messages: self.messages,
+            per_entry: self.per_entry.spread(),
+            client_delay: self.client_delay.spread(),
+            sync_delay: self.sync_delay.spread(),
+            bypass: self.waiting.map(|_| self.bypass),
+            most_inside: self.most_inside,
+            load: self.load,
+            events: self.events,
+            end,
+            trace: self.trace,
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! Banta 1993, chapter 4: ask the last in the queue.
+//!
+//! The token carries the queue of those it will visit. The last of them is a good site to ask, since the token is sure
+//! to come there: it keeps the requests, and puts them behind the queue when it has had its turn. Then everybody who is
+//! not on the queue is told who is last now. The more want in, the fewer must be told.
+//!
+//! | message | when | to |
+//! |---|---|---|
+//! | `REQUEST` | the user wants in, and the token is elsewhere; or one came to a site that the token has left | the good site |
+//! | `UPDATE` | the queue has a new last site | all who are not on it |
+//! | `TOKEN` | the user leaves and the queue is not empty; or a `REQUEST` finds the token resting | the first in the queue |
+//!
+//! Cost: n messages an entry when few want in, 2 when many do and all messages take equally long, and the requests that
+//! are passed on.
+//!
+//! **It can starve a site**: a request may arrive wherever the token has just left, and chase it for ever. See
+//! [`BantaFair`](super::BantaFair). What the text leaves open is settled so: a site at which the token rests enters
+//! without asking; requests move from a queue to the next, never twice; node 0 has the token first.
+
+use std::collections::VecDeque;
+
+use super::good_site::{GoodSite, announce, append};
+use crate::message::{
+    ClusterError, Cost, Exclusive, NodeId, Outbox, Phase, Protocol, Refused, TokenBased,
+};
+
+/// What the nodes say to each other.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Message {
+    /// This site wants in.
+    Request(NodeId),
+    /// This is a good site to ask.
+    Update(GoodSite),
+    /// The token: whom it visits, the receiver first, and the epoch of the last in the queue.
+    Token(VecDeque<NodeId>, u64),
+}
+
+impl crate::message::Message for Message {
+    fn kind(&self) -> &'static str {
+        match self {
+            Self::Request(_) => "REQUEST",
+            Self::Update(_) => "UPDATE",
+            Self::Token(..) => "TOKEN",
+        }
+    }
+}
+
+/// A site of Banta's simple algorithm. See the [module](self).
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct BantaSimple {
+    me: NodeId,
+    nodes: usize,
+    phase: Phase,
+    good: GoodSite,
+    /// The requests that have reached us while we want in.
+    kept: VecDeque<NodeId>,
+    /// The queue on the token, if it is here.
+    token: Option<VecDeque<NodeId>>,
+}
+
+impl BantaSimple {
+    /// A cluster. The token rests at node 0, and everybody knows.
+    ///
+    /// # Errors
+    /// Fewer than two nodes.
+    pub fn cluster(nodes: usize) -> Result<Vec<Self>, ClusterError> {
+        ClusterError::check_size(nodes)?;
+        let node = |me: NodeId| Self {
+            me,
+            nodes,
+            phase: Phase::Idle,
+            good: GoodSite::first(),
+            kept: VecDeque::new(),
+            token: (me.index() == 0).then(VecDeque::new),
+        };
+        Ok(NodeId::all(nodes).map(node).collect())
+    }
+
+    /// Puts what was kept behind the queue, and sends the token to the first. If there is nobody, it rests here.
+    fn hand_over(&mut self, out: &mut Outbox<Message>) {
+        let Some(mut queue) = self.token.take() else { return };
+        let longer = append(&mut queue, self.kept.drain(..));
+        let (Some(&first), Some(&last)) = (queue.front(), queue.back()) else {
+            self.token = Some(queue);
+            return;
+        };
+        if longer {
+            self.good.succeed(last);
+            announce(Message::Update(self.good), self.me, self.nodes, &queue, out);
+        }
+        out.send(first, Message::Token(queue, self.good.epoch));
+    }
+}
+
+impl Protocol for BantaSimple {
+    type Message = Message;
+
+    fn request(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
+        self.phase.request()?;
+        if self.token.is_some() {
+            self.phase.enter(out);
+        } else {
+            out.send(self.good.site, Message::Request(self.me));
+        }
+        Ok(())
+    }
+
+    fn release(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
+        self.phase.release()?;
+        self.hand_over(out);
+        Ok(())
+    }
+
+    fn receive(
+        &mut self,
+        from: NodeId,
+        message: Message,
+        out: &mut Outbox<Message>,
+    ) -> Result<(), Refused> {
+        self.me.check_peer(from, self.nodes)?;
+        match message {
+            Message::Request(site) => {
+                if site == self.me {
+                    return Err(Refused("its own request has come back"));
+                }
+                if site.index() >= self.nodes {
+                    return Err(Refused("that site cannot have asked"));
+                }
+                if self.phase.is_idle() && self.token.is_none() {
+                    // The chase: the token was here.
+                    out.send(self.good.site, message);
+                    return Ok(());
+                }
+                append(&mut self.kept, [site]);
+                if self.phase.is_idle() {
+                    self.hand_over(out);
+                }
+            }
+            Message::Update(good) => self.good.learn(good),
+            Message::Token(mut queue, epoch) => {
+                if !self.phase.is_waiting() || queue.front() != Some(&self.me) {
+                    return Err(Refused("it does not wait for the token"));
+                }
+                self.good = GoodSite { site: *queue.back().expect("it has a first"), epoch };
+                queue.pop_front();
+                self.token = Some(queue);
+                self.phase.enter(out);
+            }
+        }
+        Ok(())
+    }
+
+    fn cost(cluster: &[Self]) -> Option<Cost> {
+        let n = cluster.len() as f64;
+        Some(Cost {
+            formula: "n light, 2 heavy, and what is passed on",
+            alone: 0.0..=n,
+            contended: 0.0..=f64::INFINITY,
+        })
+    }
+}
+
+impl Exclusive for BantaSimple {}
+
+impl TokenBased for BantaSimple {
+    fn has_token(&self) -> bool {
+        self.token.is_some()
+    }
+
+    fn is_token(message: &Message) -> bool {
+        matches!(message, Message::Token(..))
+    }
+}

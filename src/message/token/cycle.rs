@@ -1,0 +1,216 @@
+//! What chapters 5 and 6 of Banta's thesis share: cycles, each with one good site, and a wait between them.
+//!
+//! A cycle begins when the good site has had its turn: it puts the requests it has kept behind the token's queue,
+//! names the last of them the good site of the next cycle, tells all who are not on the queue, and waits for two
+//! periods. A period is as long as a message takes at most (Tmax). So whoever has not heard of the new good site yet has
+//! its late request there in time: it takes one period to be told, and another for a request sent just before. Late
+//! requests go behind the good site, and so belong to the cycle after.
+
+use std::collections::VecDeque;
+
+use super::good_site::{GoodSite, announce, append};
+use crate::message::{NodeId, Outbox, Phase, Refused, Timer};
+
+/// What the nodes say to each other.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Message {
+    /// This site wants in.
+    Request(NodeId),
+    /// This is a good site to ask.
+    Update(GoodSite),
+    /// The token.
+    Token(Token),
+    /// You may enter in my place, for I have left. Only where several may enter.
+    Release,
+}
+
+impl crate::message::Message for Message {
+    fn kind(&self) -> &'static str {
+        match self {
+            Self::Request(_) => "REQUEST",
+            Self::Update(_) => "UPDATE",
+            Self::Token(_) => "TOKEN",
+            Self::Release => "RELEASE",
+        }
+    }
+}
+
+/// What the token carries.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Token {
+    /// Whom it visits, the receiver first. The good site is among them; behind it are those of the next cycle.
+    pub(super) queue: VecDeque<NodeId>,
+    /// The good site of this cycle.
+    pub(super) good: GoodSite,
+    /// How many may still enter in this cycle without waiting for another to leave.
+    pub(super) free: usize,
+}
+
+/// What to do when the network breaks its promise, and a request comes to a site that the token has left.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Late {
+    /// Keeps it, as the thesis has it, until the token happens to come back. It may never.
+    Strict,
+    /// Passes it on to the good site, and believes no old news of who that is.
+    Hardened,
+}
+
+/// A site in its cycles.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Cycle {
+    pub(super) me: NodeId,
+    pub(super) nodes: usize,
+    pub(super) phase: Phase,
+    late: Late,
+    good: GoodSite,
+    /// The requests that have reached us while we want in.
+    kept: VecDeque<NodeId>,
+    pub(super) token: Option<Token>,
+    /// Whether we wait for late requests.
+    collecting: bool,
+}
+
+impl Cycle {
+    const COLLECTED: Timer = Timer(0);
+
+    /// How long to wait for late requests, in periods.
+    const WAIT: u32 = 2;
+
+    pub(super) fn cluster(nodes: usize, free: usize, late: Late) -> impl Iterator<Item = Self> {
+        NodeId::all(nodes).map(move |me| Self {
+            me,
+            nodes,
+            phase: Phase::Idle,
+            late,
+            good: GoodSite::first(),
+            kept: VecDeque::new(),
+            token: (me.index() == 0).then(|| Token {
+                queue: VecDeque::new(),
+                good: GoodSite::first(),
+                free,
+            }),
+            collecting: false,
+        })
+    }
+
+    /// Who has left with the token in hand: passes it on, or begins the next cycle if it was the last of this one.
+    pub(super) fn go_on(&mut self, out: &mut Outbox<Message>) {
+        let Some(token) = &self.token else { return };
+        // By what the token says: our own news may be old, if the network breaks its promise.
+        if token.queue.contains(&token.good.site) {
+            self.pass_on(out);
+        } else {
+            self.begin(out);
+        }
+    }
+
+    pub(super) fn request(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
+        self.phase.request()?;
+        match &mut self.token {
+            None => out.send(self.good.site, Message::Request(self.me)),
+            // We are late ourselves.
+            Some(token) if self.collecting => token.queue.push_back(self.me),
+            Some(_) => self.phase.enter(out),
+        }
+        Ok(())
+    }
+
+    pub(super) fn check_peer(&self, from: NodeId) -> Result<(), Refused> {
+        self.me.check_peer(from, self.nodes)
+    }
+
+    pub(super) fn receive_request(
+        &mut self,
+        site: NodeId,
+        out: &mut Outbox<Message>,
+    ) -> Result<(), Refused> {
+        if site == self.me {
+            return Err(Refused("its own request has come back"));
+        }
+        if site.index() >= self.nodes {
+            return Err(Refused("that site cannot have asked"));
+        }
+        match &mut self.token {
+            Some(token) if self.collecting => {
+                append(&mut token.queue, [site]);
+            }
+            None if self.phase.is_idle() && self.late == Late::Hardened => {
+                out.send(self.good.site, Message::Request(site));
+            }
+            _ => {
+                append(&mut self.kept, [site]);
+                if self.token.is_some() && self.phase.is_idle() {
+                    self.begin(out);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn receive_update(&mut self, news: GoodSite) {
+        match self.late {
+            Late::Strict => self.good = news,
+            Late::Hardened => self.good.learn(news),
+        }
+    }
+
+    /// Checks that the token is for us, and takes us off its queue.
+    pub(super) fn receive_token(&mut self, mut token: Token) -> Result<(), Refused> {
+        if !self.phase.is_waiting() || self.token.is_some() || token.queue.front() != Some(&self.me)
+        {
+            return Err(Refused("it does not wait for the token"));
+        }
+        token.queue.pop_front();
+        self.good = token.good;
+        self.token = Some(token);
+        Ok(())
+    }
+
+    /// Begins a cycle, if anybody wants in; else the token rests here.
+    pub(super) fn begin(&mut self, out: &mut Outbox<Message>) {
+        let Some(token) = &mut self.token else { return };
+        append(&mut token.queue, self.kept.drain(..));
+        if let Some(&last) = token.queue.back() {
+            self.good.succeed(last);
+            token.good = self.good;
+            announce(Message::Update(self.good), self.me, self.nodes, &token.queue, out);
+            self.collecting = true;
+            out.set_timer(Self::COLLECTED, Self::WAIT);
+        }
+    }
+
+    /// The wait is over.
+    pub(super) fn timeout(
+        &mut self,
+        timer: Timer,
+        out: &mut Outbox<Message>,
+    ) -> Result<(), Refused> {
+        if !self.collecting || timer != Self::COLLECTED {
+            return Err(Refused("it does not wait for late requests"));
+        }
+        self.collecting = false;
+        self.pass_on(out);
+        Ok(())
+    }
+
+    /// Without the token, passes on the requests that were kept while we wanted in, if we are to.
+    pub(super) fn pass_on_requests(&mut self, out: &mut Outbox<Message>) {
+        if self.late == Late::Hardened {
+            for site in self.kept.drain(..) {
+                out.send(self.good.site, Message::Request(site));
+            }
+        }
+    }
+
+    /// Sends the token to the first in the queue.
+    pub(super) fn pass_on(&mut self, out: &mut Outbox<Message>) {
+        if let Some(mut token) = self.token.take() {
+            if self.late == Late::Hardened {
+                append(&mut token.queue, self.kept.drain(..));
+            }
+            if let Some(&first) = token.queue.front() {
+                out.send(first, Message::Token(token));
+            }
+        }
+    }
+}

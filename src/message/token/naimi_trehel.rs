@@ -1,0 +1,157 @@
+//! Naimi and Trehel 1987: a tree that bends towards whoever asks.
+//!
+//! Each node knows whom to ask, and whom to give the token to. A request is passed on from one to the next until it
+//! reaches the last who wants in, who will give the token to its sender; and everybody on the way takes the sender for
+//! the one to ask from now on. So busy nodes are found quickly.
+//!
+//! | message | when | to |
+//! |---|---|---|
+//! | `REQUEST` | the user wants in, and the token is elsewhere; or one is passed on | whom we would ask |
+//! | `TOKEN` | the user leaves and somebody is next; or a `REQUEST` finds the token resting | who is next, who asked |
+//!
+//! Cost: 0 to n messages an entry, O(log n) on average. Between two entries T.
+//!
+//! A node at which the token rests must send it at once. Passing the request on instead, as one may read the rule that
+//! only who wants in remembers a successor, would lose it: there is nobody to pass it on to.
+
+use crate::message::{
+    ClusterError, Cost, Exclusive, NodeId, Outbox, Phase, Protocol, Refused, TokenBased,
+};
+
+/// What the nodes say to each other.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Message {
+    /// This node wants in.
+    Request(NodeId),
+    /// The token.
+    Token,
+}
+
+impl crate::message::Message for Message {
+    fn kind(&self) -> &'static str {
+        match self {
+            Self::Request(_) => "REQUEST",
+            Self::Token => "TOKEN",
+        }
+    }
+}
+
+/// A node of Naimi's and Trehel's algorithm. See the [module](self).
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct NaimiTrehel {
+    me: NodeId,
+    nodes: u32,
+    phase: Phase,
+    has_token: bool,
+    /// Whom to ask; none if we are the last who wants in, or the token rests here.
+    ask: Option<NodeId>,
+    /// Whom to give the token to.
+    next: Option<NodeId>,
+}
+
+impl NaimiTrehel {
+    /// A cluster. The token rests at node 0, and everybody knows.
+    ///
+    /// # Errors
+    /// Fewer than two nodes.
+    pub fn cluster(nodes: usize) -> Result<Vec<Self>, ClusterError> {
+        ClusterError::check_size(nodes)?;
+        let count = NodeId::at(nodes).0;
+        let node = |me: NodeId| Self {
+            me,
+            nodes: count,
+            phase: Phase::Idle,
+            has_token: me.index() == 0,
+            ask: (me.index() != 0).then_some(NodeId(0)),
+            next: None,
+        };
+        Ok(NodeId::all(nodes).map(node).collect())
+    }
+
+    fn give_to(&mut self, node: NodeId, out: &mut Outbox<Message>) {
+        self.has_token = false;
+        out.send(node, Message::Token);
+    }
+}
+
+impl Protocol for NaimiTrehel {
+    type Message = Message;
+
+    fn request(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
+        self.phase.request()?;
+        match self.ask.take() {
+            None => self.phase.enter(out),
+            Some(ask) => out.send(ask, Message::Request(self.me)),
+        }
+        Ok(())
+    }
+
+    fn release(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
+        self.phase.release()?;
+        if let Some(next) = self.next.take() {
+            self.give_to(next, out);
+        }
+        Ok(())
+    }
+
+    fn receive(
+        &mut self,
+        from: NodeId,
+        message: Message,
+        out: &mut Outbox<Message>,
+    ) -> Result<(), Refused> {
+        self.me.check_peer(from, self.nodes as usize)?;
+        match message {
+            Message::Request(node) => {
+                if node == self.me || node.0 >= self.nodes {
+                    return Err(Refused("that node cannot have asked"));
+                }
+                match self.ask.replace(node) {
+                    Some(ask) => out.send(ask, message),
+                    None if self.phase.is_idle() => self.give_to(node, out),
+                    None => self.next = Some(node),
+                }
+            }
+            Message::Token => {
+                if !self.phase.is_waiting() || self.has_token {
+                    return Err(Refused("it does not wait for the token"));
+                }
+                self.has_token = true;
+                self.phase.enter(out);
+            }
+        }
+        Ok(())
+    }
+
+    fn invariant(
+        cluster: &[Self],
+        _on_the_way: &[(NodeId, NodeId, &Message)],
+    ) -> Option<Result<(), &'static str>> {
+        // Who asks whom is a forest: whoever passes a request on passes it to an end.
+        let ends = |start: NodeId| {
+            let next = |node: &NodeId| cluster[node.index()].ask;
+            std::iter::successors(Some(start), next).take(cluster.len() + 1).count()
+                <= cluster.len()
+        };
+        let holds = NodeId::all(cluster.len()).all(ends);
+        Some(if holds { Ok(()) } else { Err("a request would go round") })
+    }
+
+    fn cost(cluster: &[Self]) -> Option<Cost> {
+        let n = cluster.len();
+        // One after the other: node 0 is asked, and knows the last who asked it.
+        Some(Cost { alone: 0.0..=n.min(3) as f64, ..Cost::within("0 to n, O(log n)", 0, n) })
+    }
+}
+
+impl Exclusive for NaimiTrehel {}
+
+impl TokenBased for NaimiTrehel {
+    fn has_token(&self) -> bool {
+        self.has_token
+    }
+
+    fn is_token(message: &Message) -> bool {
+        matches!(message, Message::Token)
+    }
+}

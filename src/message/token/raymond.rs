@@ -1,0 +1,187 @@
+//! Raymond 1989: a tree whose edges point to the token. The lift algorithm.
+//!
+//! Each node knows which of its neighbours leads to the token. A request goes there, once, however many want in behind
+//! the node; the token comes back along the way, and turns each edge that it passes. A node serves those who asked it,
+//! itself among them, first come first served. Serving itself first whenever the token comes by would let it pass those
+//! who asked before.
+//!
+//! | message | when | to |
+//! |---|---|---|
+//! | `REQUEST` | somebody here or behind wants in, and none is on the way | the neighbour that leads to the token |
+//! | `TOKEN` | it is a neighbour's turn | that neighbour |
+//!
+//! Cost: twice the way to the token, so at most 2D messages an entry for a tree of diameter D; O(log n) in a balanced
+//! one, and fewer when many want in, for then a request and the token serve several. Between two entries T to DT.
+
+use std::collections::VecDeque;
+
+use crate::message::{
+    ClusterError, Cost, Exclusive, NodeId, Outbox, Phase, Protocol, Refused, TokenBased, Tree,
+};
+
+/// What the nodes say to each other.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Message {
+    /// Somebody on my side wants in.
+    Request,
+    /// The token.
+    Token,
+}
+
+impl crate::message::Message for Message {
+    fn kind(&self) -> &'static str {
+        match self {
+            Self::Request => "REQUEST",
+            Self::Token => "TOKEN",
+        }
+    }
+}
+
+/// A node of Raymond's tree algorithm. See the [module](self).
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Raymond {
+    me: NodeId,
+    phase: Phase,
+    neighbours: Box<[NodeId]>,
+    /// The neighbour that leads to the token; none if it is here.
+    towards: Option<NodeId>,
+    /// Whom to serve: neighbours, each at most once, and this node itself.
+    queue: VecDeque<NodeId>,
+    /// Whether our request is on the way.
+    asked: bool,
+}
+
+impl Raymond {
+    /// A cluster on a balanced binary tree. The token is at node 0, the root.
+    ///
+    /// # Errors
+    /// Fewer than two nodes.
+    pub fn cluster(nodes: usize) -> Result<Vec<Self>, ClusterError> {
+        Ok(Self::over(&Tree::k_ary(nodes, 2)?))
+    }
+
+    /// A cluster on a tree. The token is at node 0, the root.
+    pub fn over(tree: &Tree) -> Vec<Self> {
+        let node = |(me, neighbours): (NodeId, Vec<NodeId>)| Self {
+            me,
+            phase: Phase::Idle,
+            neighbours: neighbours.into(),
+            towards: tree.parent(me),
+            queue: VecDeque::new(),
+            asked: false,
+        };
+        NodeId::all(tree.nodes()).zip(tree.adjacency()).map(node).collect()
+    }
+
+    /// Passes the token on if it is here and free, and asks for it if it is not and somebody wants it.
+    fn serve(&mut self, out: &mut Outbox<Message>) {
+        if self.towards.is_none()
+            && !self.phase.is_inside()
+            && let Some(first) = self.queue.pop_front()
+        {
+            if first == self.me {
+                self.phase.enter(out);
+            } else {
+                self.towards = Some(first);
+                out.send(first, Message::Token);
+            }
+        }
+        if let Some(towards) = self.towards
+            && !self.queue.is_empty()
+            && !self.asked
+        {
+            self.asked = true;
+            out.send(towards, Message::Request);
+        }
+    }
+}
+
+impl Protocol for Raymond {
+    type Message = Message;
+
+    fn request(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
+        self.phase.request()?;
+        self.queue.push_back(self.me);
+        self.serve(out);
+        Ok(())
+    }
+
+    fn release(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
+        self.phase.release()?;
+        self.serve(out);
+        Ok(())
+    }
+
+    fn receive(
+        &mut self,
+        from: NodeId,
+        message: Message,
+        out: &mut Outbox<Message>,
+    ) -> Result<(), Refused> {
+        if !self.neighbours.contains(&from) {
+            return Err(Refused("the sender is no neighbour"));
+        }
+        match message {
+            Message::Request => {
+                if self.queue.contains(&from) {
+                    return Err(Refused("the sender is in the queue already"));
+                }
+                self.queue.push_back(from);
+            }
+            Message::Token => {
+                if self.towards != Some(from) || !self.asked {
+                    return Err(Refused("it did not ask the sender for the token"));
+                }
+                self.towards = None;
+                self.asked = false;
+            }
+        }
+        self.serve(out);
+        Ok(())
+    }
+
+    fn invariant(
+        cluster: &[Self],
+        on_the_way: &[(NodeId, NodeId, &Message)],
+    ) -> Option<Result<(), &'static str>> {
+        // Each way ends where the token is, or on the edge that it is passing.
+        let travels = |from: NodeId, to: NodeId| on_the_way.contains(&(from, to, &Message::Token));
+        let leads_to_token = |start: NodeId| {
+            let mut here = start;
+            for _ in 0..cluster.len() {
+                match cluster[here.index()].towards {
+                    None => return true,
+                    Some(next) if travels(here, next) || travels(next, here) => return true,
+                    Some(next) => here = next,
+                }
+            }
+            false
+        };
+        let holds = NodeId::all(cluster.len()).all(leads_to_token);
+        Some(if holds { Ok(()) } else { Err("a way does not lead to the token") })
+    }
+
+    fn cost(cluster: &[Self]) -> Option<Cost> {
+        let tree = Tree::with_parents(cluster.iter().map(|node| node.towards).collect());
+        // Node after node, the token is at the one before. The first has it.
+        let nodes = NodeId::all(cluster.len());
+        let ways = nodes.clone().zip(nodes.skip(1)).map(|(one, next)| tree.distance(one, next));
+        Some(Cost {
+            formula: "twice the way, at most 2D",
+            alone: 0.0..=(2 * ways.max().unwrap_or(0)) as f64,
+            contended: 0.0..=(2 * tree.diameter()) as f64,
+        })
+    }
+}
+
+impl Exclusive for Raymond {}
+
+impl TokenBased for Raymond {
+    fn has_token(&self) -> bool {
+        self.towards.is_none()
+    }
+
+    fn is_token(message: &Message) -> bool {
+        matches!(message, Message::Token)
+    }
+}

@@ -1,0 +1,140 @@
+//! Ricart and Agrawala 1983: a token without a queue.
+//!
+//! As Suzuki's and Kasami's algorithm, but the token carries no queue: who leaves looks for the next who wants in,
+//! beginning after its own number and going round. Looking from the lowest number would serve the low ones for ever.
+//!
+//! | message | when | to |
+//! |---|---|---|
+//! | `REQUEST` | the user wants in, and the token is elsewhere | all others |
+//! | `TOKEN` | the user leaves and somebody wants in; or a `REQUEST` finds the token resting | the next who wants in |
+//!
+//! Cost: 0 or n messages an entry. Between two entries T.
+
+use crate::message::{
+    ClusterError, Cost, Exclusive, NodeId, Outbox, Phase, Protocol, Refused, TokenBased,
+};
+
+/// What the nodes say to each other.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Message {
+    /// I want in, for the time with this number.
+    Request(u64),
+    /// The token, with the number of each node's last entry.
+    Token(Vec<u64>),
+}
+
+impl crate::message::Message for Message {
+    fn kind(&self) -> &'static str {
+        match self {
+            Self::Request(_) => "REQUEST",
+            Self::Token(_) => "TOKEN",
+        }
+    }
+}
+
+/// A node of Ricart's and Agrawala's token algorithm. See the [module](self).
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct RicartAgrawalaToken {
+    me: NodeId,
+    phase: Phase,
+    /// The highest number heard from each node; our own among them.
+    heard: Vec<u64>,
+    /// The token: the number of each node's last entry.
+    served: Option<Vec<u64>>,
+}
+
+impl RicartAgrawalaToken {
+    /// A cluster. The token rests at node 0.
+    ///
+    /// # Errors
+    /// Fewer than two nodes.
+    pub fn cluster(nodes: usize) -> Result<Vec<Self>, ClusterError> {
+        ClusterError::check_size(nodes)?;
+        let node = |me: NodeId| Self {
+            me,
+            phase: Phase::Idle,
+            heard: vec![0; nodes],
+            served: (me.index() == 0).then(|| vec![0; nodes]),
+        };
+        Ok(NodeId::all(nodes).map(node).collect())
+    }
+
+    /// Sends the token to the next who wants in. If there is nobody, it rests here.
+    fn hand_over(&mut self, out: &mut Outbox<Message>) {
+        let Some(served) = self.served.take() else { return };
+        let wants = |node: &NodeId| self.heard[node.index()] > served[node.index()];
+        match self.me.after(self.heard.len()).find(wants) {
+            Some(next) => out.send(next, Message::Token(served)),
+            None => self.served = Some(served),
+        }
+    }
+}
+
+impl Protocol for RicartAgrawalaToken {
+    type Message = Message;
+
+    fn request(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
+        self.phase.request()?;
+        let number = &mut self.heard[self.me.index()];
+        *number += 1;
+        if self.served.is_some() {
+            self.phase.enter(out);
+        } else {
+            let request = Message::Request(*number);
+            out.broadcast(self.me.others(self.heard.len()), request);
+        }
+        Ok(())
+    }
+
+    fn release(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
+        self.phase.release()?;
+        if let Some(served) = &mut self.served {
+            served[self.me.index()] = self.heard[self.me.index()];
+        }
+        self.hand_over(out);
+        Ok(())
+    }
+
+    fn receive(
+        &mut self,
+        from: NodeId,
+        message: Message,
+        out: &mut Outbox<Message>,
+    ) -> Result<(), Refused> {
+        self.me.check_peer(from, self.heard.len())?;
+        match message {
+            Message::Request(number) => {
+                // An old one that was overtaken counts for nothing.
+                let heard = &mut self.heard[from.index()];
+                *heard = number.max(*heard);
+                if self.phase.is_idle() {
+                    self.hand_over(out);
+                }
+            }
+            Message::Token(served) => {
+                if !self.phase.is_waiting() || self.served.is_some() {
+                    return Err(Refused("it does not wait for the token"));
+                }
+                self.served = Some(served);
+                self.phase.enter(out);
+            }
+        }
+        Ok(())
+    }
+
+    fn cost(cluster: &[Self]) -> Option<Cost> {
+        Some(Cost::within("0 or n", 0, cluster.len()))
+    }
+}
+
+impl Exclusive for RicartAgrawalaToken {}
+
+impl TokenBased for RicartAgrawalaToken {
+    fn has_token(&self) -> bool {
+        self.served.is_some()
+    }
+
+    fn is_token(message: &Message) -> bool {
+        matches!(message, Message::Token(_))
+    }
+}

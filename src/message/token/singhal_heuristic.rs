@@ -1,0 +1,206 @@
+//! Singhal 1989, the heuristic, remedied: ask only those who probably want in too.
+//!
+//! Who wants in will soon have the token, or know who does; so a request goes only to those who probably want in: who
+//! have asked us since we asked them. It begins as a staircase: each node will ask all before it. So of any two at least
+//! one will ask the other, or is asking it at this moment.
+//!
+//! | message | when | to |
+//! |---|---|---|
+//! | `REQUEST` | the user wants in, and the token is elsewhere | those who probably want in |
+//! | | we wait, and are asked by one whom we have not asked | that one |
+//! | | the token comes to rest here, so that they will ask us | those who have asked us since we asked them |
+//! | `TOKEN` | the user leaves and somebody wants in; or a `REQUEST` finds the token resting | the next who wants in |
+//!
+//! Cost: 0 to n messages an entry, about (n+1)/2 when nodes come at random, and a message for each request that comes so
+//! late that it has been served. Between two entries T.
+//!
+//! The paper has each node forget who wants in when the token says that it has been served. If the request itself is
+//! still on its way, neither of the two then expects anything of the other; and if the token rests with one of them, the
+//! other may wait for ever. So here the token does not change whom a node will ask, and nobody lets it rest who would
+//! have to ask somebody. It does tell who wants in: else two who know of each other could hand it to and fro, past a
+//! third that only one of them knows of.
+
+use crate::message::{
+    ClusterError, Cost, Exclusive, NodeId, NodeSet, Outbox, Phase, Protocol, Refused, TokenBased,
+};
+
+/// What the nodes say to each other.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Message {
+    /// I want in, or wanted, for the time with this number.
+    Request(u64),
+    /// The token.
+    Token(Token),
+}
+
+/// What the token knows of each node.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Token {
+    /// The highest number that anybody who had it has heard from the node.
+    heard: Vec<u64>,
+    /// The number of the node's last entry.
+    served: Vec<u64>,
+}
+
+impl Token {
+    /// It learns what a node has heard, and the node what others have.
+    fn exchange(&mut self, heard: &mut [u64]) {
+        for (known, heard) in self.heard.iter_mut().zip(heard) {
+            *known = (*known).max(*heard);
+            *heard = *known;
+        }
+    }
+}
+
+impl crate::message::Message for Message {
+    fn kind(&self) -> &'static str {
+        match self {
+            Self::Request(_) => "REQUEST",
+            Self::Token(_) => "TOKEN",
+        }
+    }
+}
+
+/// A node of Singhal's heuristic algorithm. See the [module](self).
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct SinghalHeuristic {
+    me: NodeId,
+    phase: Phase,
+    /// The highest number heard from each node; our own among them.
+    heard: Vec<u64>,
+    /// Who probably wants in: whom to ask next.
+    likely: NodeSet,
+    /// Whom we have asked, while we wait.
+    asked: NodeSet,
+    token: Option<Token>,
+}
+
+impl SinghalHeuristic {
+    /// A cluster. The token rests at node 0.
+    ///
+    /// # Errors
+    /// Fewer than two nodes.
+    pub fn cluster(nodes: usize) -> Result<Vec<Self>, ClusterError> {
+        ClusterError::check_size(nodes)?;
+        let node = |me: NodeId| Self {
+            me,
+            phase: Phase::Idle,
+            heard: vec![0; nodes],
+            likely: NodeSet::of(nodes, NodeId::all(me.index())),
+            asked: NodeSet::empty(nodes),
+            token: (me.index() == 0)
+                .then(|| Token { heard: vec![0; nodes], served: vec![0; nodes] }),
+        };
+        Ok(NodeId::all(nodes).map(node).collect())
+    }
+
+    fn our_request(&self) -> Message {
+        Message::Request(self.heard[self.me.index()])
+    }
+
+    /// Sends the token to the next who wants in. If there is nobody, it rests here, and all must come to ask us.
+    fn hand_over(&mut self, out: &mut Outbox<Message>) {
+        let Some(mut token) = self.token.take() else { return };
+        token.exchange(&mut self.heard);
+        let wants = |node: &NodeId| token.heard[node.index()] > token.served[node.index()];
+        if let Some(next) = self.me.after(self.heard.len()).find(wants) {
+            out.send(next, Message::Token(token));
+        } else {
+            self.token = Some(token);
+            out.broadcast(self.likely.iter(), self.our_request());
+            self.likely.clear();
+        }
+    }
+}
+
+impl Protocol for SinghalHeuristic {
+    type Message = Message;
+
+    fn request(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
+        self.phase.request()?;
+        self.heard[self.me.index()] += 1;
+        if self.token.is_some() {
+            self.phase.enter(out);
+        } else {
+            out.broadcast(self.likely.iter(), self.our_request());
+            std::mem::swap(&mut self.likely, &mut self.asked);
+        }
+        Ok(())
+    }
+
+    fn release(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
+        self.phase.release()?;
+        self.asked.clear();
+        if let Some(token) = &mut self.token {
+            token.served[self.me.index()] = self.heard[self.me.index()];
+        }
+        self.hand_over(out);
+        Ok(())
+    }
+
+    fn receive(
+        &mut self,
+        from: NodeId,
+        message: Message,
+        out: &mut Outbox<Message>,
+    ) -> Result<(), Refused> {
+        self.me.check_peer(from, self.heard.len())?;
+        match message {
+            Message::Request(number) => {
+                let heard = &mut self.heard[from.index()];
+                *heard = number.max(*heard);
+                // Who asks us does not expect us to ask, so we must; or it must know of us.
+                if self.phase.is_waiting() && self.asked.insert(from) {
+                    out.send(from, self.our_request());
+                } else {
+                    self.likely.insert(from);
+                }
+                if self.phase.is_idle() {
+                    self.hand_over(out);
+                }
+            }
+            Message::Token(token) => {
+                if !self.phase.is_waiting() || self.token.is_some() {
+                    return Err(Refused("it does not wait for the token"));
+                }
+                self.token = Some(token);
+                self.phase.enter(out);
+            }
+        }
+        Ok(())
+    }
+
+    fn invariant(
+        cluster: &[Self],
+        on_the_way: &[(NodeId, NodeId, &Message)],
+    ) -> Option<Result<(), &'static str>> {
+        let will_ask = |one: NodeId, other: NodeId| {
+            let told = |&(from, to, message): &(NodeId, NodeId, &Message)| {
+                (from, to) == (other, one) && !Self::is_token(message)
+            };
+            cluster[one.index()].likely.contains(other) || on_the_way.iter().any(told)
+        };
+        let meet = |(one, other)| will_ask(one, other) || will_ask(other, one);
+        let holds = NodeId::pairs(cluster.len()).all(meet);
+        Some(if holds { Ok(()) } else { Err("two nodes would miss each other") })
+    }
+
+    fn cost(cluster: &[Self]) -> Option<Cost> {
+        let n = cluster.len();
+        // Each request asks n-1 at most, and can make at most as many of those who hear it late ask back.
+        let contended = 0.0..=(2 * n - 1) as f64;
+        Some(Cost { contended, ..Cost::within("0 to n, and late requests", 0, n) })
+    }
+}
+
+impl Exclusive for SinghalHeuristic {}
+
+impl TokenBased for SinghalHeuristic {
+    fn has_token(&self) -> bool {
+        self.token.is_some()
+    }
+
+    fn is_token(message: &Message) -> bool {
+        matches!(message, Message::Token(_))
+    }
+}

@@ -1,0 +1,227 @@
+//! Suzuki and Kasami 1985: a request to everybody, and a token that carries the queue.
+//!
+//! Requests are numbered by their nodes. Everybody keeps the highest number heard from each node; the token knows the
+//! number of each node's last entry, and a queue. Who leaves appends to the queue everybody whose request it has heard
+//! and the token has not served, and sends the token to the first.
+//!
+//! | message | when | to |
+//! |---|---|---|
+//! | `REQUEST` | the user wants in, and the token is elsewhere | all others: directly, round the ring, or along the tree |
+//! | `TOKEN` | the user leaves and the queue is not empty; or a `REQUEST` finds the token resting | towards the first in the queue |
+//!
+//! Where nodes are not all neighbours, a request is relayed, but not by a node at which the token rests; and the token
+//! serves whoever wants in on its way.
+//!
+//! Cost: complete, 0 or n messages an entry; ring, 0 to 2n-2; tree, 0 to n-1 and the token's way. Between two entries T
+//! for each hop.
+
+use std::collections::VecDeque;
+
+use crate::message::{
+    ClusterError, Cost, Exclusive, NodeId, Outbox, Phase, Protocol, Refused, TokenBased, Topology,
+};
+
+/// What the nodes say to each other.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Message {
+    /// This node wants in, for the time with this number.
+    Request(NodeId, u64),
+    /// The token.
+    Token(Token),
+}
+
+/// What the token carries.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Token {
+    /// The number of each node's last entry.
+    served: Vec<u64>,
+    /// Who is next.
+    queue: VecDeque<NodeId>,
+}
+
+impl crate::message::Message for Message {
+    fn kind(&self) -> &'static str {
+        match self {
+            Self::Request(..) => "REQUEST",
+            Self::Token(_) => "TOKEN",
+        }
+    }
+}
+
+/// A node of Suzuki's and Kasami's algorithm. See the [module](self).
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct SuzukiKasami {
+    me: NodeId,
+    phase: Phase,
+    /// The highest number heard from each node; our own among them.
+    heard: Vec<u64>,
+    token: Option<Token>,
+    /// Whom we can send to, and from whom we hear.
+    neighbours: Vec<NodeId>,
+    sources: Vec<NodeId>,
+    /// The neighbour on the way to each node.
+    routes: Vec<NodeId>,
+    /// Whether requests must be passed on, since not everybody is a neighbour.
+    relays: bool,
+}
+
+impl SuzukiKasami {
+    /// A cluster in which everybody reaches everybody. The token rests at node 0.
+    ///
+    /// # Errors
+    /// Fewer than two nodes.
+    pub fn cluster(nodes: usize) -> Result<Vec<Self>, ClusterError> {
+        Ok(Self::over(&Topology::complete(nodes)?))
+    }
+
+    /// A cluster over a topology. The token rests at node 0.
+    pub fn over(topology: &Topology) -> Vec<Self> {
+        let nodes = topology.nodes();
+        let routes = topology.routes();
+        let node = |(me, routes): (NodeId, Vec<NodeId>)| Self {
+            me,
+            phase: Phase::Idle,
+            heard: vec![0; nodes],
+            token: (me.index() == 0)
+                .then(|| Token { served: vec![0; nodes], queue: VecDeque::new() }),
+            neighbours: topology.neighbours(me),
+            sources: topology.sources(me),
+            routes,
+            relays: !matches!(topology, Topology::Complete(_)),
+        };
+        NodeId::all(nodes).zip(routes).map(node).collect()
+    }
+
+    /// Queues all whose requests are not served yet, and sends the token towards the first. If there is nobody, it
+    /// rests here.
+    fn hand_over(&mut self, out: &mut Outbox<Message>) {
+        let Some(token) = &mut self.token else { return };
+        // Who comes after us in number goes first, so that nobody is always the last to be looked at.
+        for node in self.me.after(self.heard.len()) {
+            let wants = self.heard[node.index()] > token.served[node.index()];
+            if wants && !token.queue.contains(&node) {
+                token.queue.push_back(node);
+            }
+        }
+        if let Some(&first) = token.queue.front()
+            && let Some(token) = self.token.take()
+        {
+            out.send(self.routes[first.index()], Message::Token(token));
+        }
+    }
+}
+
+impl Protocol for SuzukiKasami {
+    type Message = Message;
+
+    fn request(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
+        self.phase.request()?;
+        let number = &mut self.heard[self.me.index()];
+        *number += 1;
+        if self.token.is_some() {
+            self.phase.enter(out);
+        } else {
+            let request = Message::Request(self.me, *number);
+            out.broadcast(self.neighbours.iter().copied(), request);
+        }
+        Ok(())
+    }
+
+    fn release(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
+        self.phase.release()?;
+        if let Some(token) = &mut self.token {
+            token.served[self.me.index()] = self.heard[self.me.index()];
+        }
+        self.hand_over(out);
+        Ok(())
+    }
+
+    fn receive(
+        &mut self,
+        from: NodeId,
+        message: Message,
+        out: &mut Outbox<Message>,
+    ) -> Result<(), Refused> {
+        if !self.sources.contains(&from) {
+            return Err(Refused("there is no such peer"));
+        }
+        match message {
+            Message::Request(node, number) => {
+                if node == self.me || node.index() >= self.heard.len() {
+                    return Err(Refused("that node cannot have asked"));
+                }
+                // An old one that was overtaken: whoever sent it has been served, or has asked again since.
+                if number <= self.heard[node.index()] {
+                    return Ok(());
+                }
+                self.heard[node.index()] = number;
+                let resting = self.token.is_some() && self.phase.is_idle();
+                if resting {
+                    self.hand_over(out);
+                } else if self.relays {
+                    let onwards = |&next: &NodeId| next != from && next != node;
+                    let request = Message::Request(node, number);
+                    out.broadcast(self.neighbours.iter().copied().filter(onwards), request);
+                }
+            }
+            Message::Token(token) => {
+                if self.token.is_some() {
+                    return Err(Refused("there is only one token"));
+                }
+                if !self.relays && !self.phase.is_waiting() {
+                    return Err(Refused("it does not wait for the token"));
+                }
+                let token = self.token.insert(token);
+                token.queue.retain(|&node| node != self.me);
+                if self.phase.is_waiting() {
+                    self.phase.enter(out);
+                } else {
+                    self.hand_over(out);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn cost(cluster: &[Self]) -> Option<Cost> {
+        let n = cluster.len();
+        if !cluster[0].relays {
+            return Some(Cost::within("0 or n", 0, n));
+        }
+        // Node after node, the token rests at the one before. The first finds it at home.
+        let alone = (1..n).map(|node| cost_of_fetching(cluster, node - 1, node));
+        let hops = |from: usize, to| way(cluster, from, to).count();
+        let diameter = (0..n).flat_map(|from| (0..n).map(move |to| hops(from, to))).max();
+        Some(Cost {
+            formula: "0 to n-1 and the diameter",
+            alone: 0.0..=alone.max().unwrap_or(0) as f64,
+            contended: 0.0..=(n - 1 + diameter.unwrap_or(0)) as f64,
+        })
+    }
+}
+
+/// The nodes on the way, without the start.
+fn way(cluster: &[SuzukiKasami], from: usize, to: usize) -> impl Iterator<Item = usize> {
+    let next = move |&here: &usize| (here != to).then(|| cluster[here].routes[to].index());
+    std::iter::successors(Some(from), next).skip(1)
+}
+
+/// What a node pays for a token that rests elsewhere: the request to all it reaches without passing the token, and the
+/// token's way.
+fn cost_of_fetching(cluster: &[SuzukiKasami], token: usize, node: usize) -> usize {
+    let passes = |to: usize| way(cluster, node, to).any(|here| here == token) && to != token;
+    let told = (0..cluster.len()).filter(|&to| to != node && !passes(to)).count();
+    told + way(cluster, token, node).count()
+}
+
+impl Exclusive for SuzukiKasami {}
+
+impl TokenBased for SuzukiKasami {
+    fn has_token(&self) -> bool {
+        self.token.is_some()
+    }
+
+    fn is_token(message: &Message) -> bool {
+        matches!(message, Message::Token(_))
+    }
+}
