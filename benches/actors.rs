@@ -5,9 +5,9 @@
 //! after the other, as exclusion demands) and of all (nobody excludes anybody). Clusters and floors take turns; the
 //! figures are medians over the rounds.
 
-use exclusion::message::Protocol;
+use exclusion::message::actor::DataOf;
+use exclusion::message::registry::{ALGORITHMS, Algorithm, Shipped, Size, Visitor};
 use lab::actors::{Timing, time_of_bouncing, time_of_entries};
-use lab::catalogue::{NAMES, Visitor, with_cluster};
 use lab::contention::median;
 
 struct Compare {
@@ -18,10 +18,11 @@ struct Compare {
 impl Visitor for Compare {
     type Output = ();
 
-    fn visit<P>(self, name: &'static str, cluster: Vec<P>)
+    fn visit<P: Shipped>(self, algorithm: &'static Algorithm, cluster: Vec<P>)
     where
-        P: Protocol<Message: Send> + Send + 'static,
+        DataOf<P, ()>: Send + Sync,
     {
+        let name = algorithm.name;
         let Self { rounds, entries } = self;
         let nodes = cluster.len();
         let mut rates = [(); 5].map(|()| Vec::new());
@@ -53,10 +54,6 @@ impl Visitor for Compare {
     }
 }
 
-/// Plain voting deadlocks when all want in; the others wait for timers, and would measure those.
-const LEFT_OUT: [&str; 5] =
-    ["maekawa_voting", "token_ring", "banta_efficient", "banta_efficient_hardened", "banta_k"];
-
 fn main() {
     // Cargo's own way of asking only whether it runs.
     let quick = std::env::args().any(|argument| argument == "--test");
@@ -69,8 +66,10 @@ fn main() {
     );
     for &nodes in sizes {
         // Where an arrangement does not exist, there is no cluster.
-        for name in NAMES.iter().filter(|name| !LEFT_OUT.contains(name)) {
-            let _ = with_cluster(name, nodes, Compare { rounds, entries });
+        // Those that wait for timers would measure the timers.
+        let timeless = |it: &&Algorithm| !it.within_tmax && it.name != "token_ring";
+        for algorithm in ALGORITHMS.iter().filter(timeless) {
+            let _ = algorithm.build(Size::of(nodes), Compare { rounds, entries });
         }
         println!();
     }

@@ -6,9 +6,10 @@
 use std::collections::VecDeque;
 
 use exclusion::message::actor::Cluster;
-use exclusion::message::replay;
 use exclusion::message::sim::{Delay, Simulation, Workload};
-use exclusion::message::{Exclusive, Message, NodeId, Outbox, Phase, Protocol, Refused};
+use exclusion::message::{
+    Exclusive, Machine, Message, NodeId, Outbox, Phase, Protocol, Refused, replay,
+};
 
 const LIBRARIAN: NodeId = NodeId(0);
 
@@ -31,14 +32,24 @@ impl Message for Note {
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct Reader {
+    me: NodeId,
+    readers: usize,
     phase: Phase,
     /// At the librarian: who has the book, and who waits for it.
     lent_to: Option<NodeId>,
     queue: VecDeque<NodeId>,
 }
 
-impl Protocol for Reader {
+impl Machine for Reader {
     type Message = Note;
+
+    fn id(&self) -> NodeId {
+        self.me
+    }
+
+    fn nodes(&self) -> usize {
+        self.readers
+    }
 
     fn request(&mut self, out: &mut Outbox<Note>) -> Result<(), Refused> {
         self.phase.request()?;
@@ -53,6 +64,9 @@ impl Protocol for Reader {
     }
 
     fn receive(&mut self, from: NodeId, note: Note, out: &mut Outbox<Note>) -> Result<(), Refused> {
+        if from.index() >= self.readers || self.me != LIBRARIAN && note != Note::Book {
+            return Err(Refused("that cannot have been sent"));
+        }
         match note {
             // What cannot be is an error, and changes nothing.
             Note::Please if self.queue.contains(&from) => {
@@ -74,10 +88,18 @@ impl Protocol for Reader {
     }
 }
 
-impl Exclusive for Reader {}
+impl Protocol for Reader {
+    type Access = Exclusive;
+
+    fn phase(&self) -> Phase {
+        self.phase
+    }
+}
 
 fn library(readers: usize) -> Vec<Reader> {
-    vec![Reader { phase: Phase::Idle, lent_to: None, queue: VecDeque::new() }; readers]
+    let reader =
+        |me| Reader { me, readers, phase: Phase::Idle, lent_to: None, queue: VecDeque::new() };
+    NodeId::all(readers).map(reader).collect()
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -117,7 +139,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
     });
     let read = *cluster.handle(LIBRARIAN)?.lock()?;
-    println!("\nAs actors, 4 threads: read {read} times, {} messages", cluster.shutdown());
+    println!("\nAs actors, 4 threads: read {read} times, {}", cluster.shutdown().messages);
     assert_eq!(read, 4000);
     Ok(())
 }

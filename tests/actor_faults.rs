@@ -8,11 +8,22 @@ use common::actors::{cluster, pair};
 use common::hello::Hello;
 use common::within_two_minutes;
 use exclusion::message::actor::{Cluster, Down};
-use exclusion::message::{Exclusive, NodeId, Outbox, Phase, Protocol, Refused, Timer};
+use exclusion::message::{
+    Machine, NodeId, Outbox, Phase, Protocol, Refused, Shared, Timer, Violation,
+};
 
 /// Says hello to node 1 for each request, and does something wrong there.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-struct Faulty(Fault);
+struct Faulty {
+    me: NodeId,
+    nodes: usize,
+    fault: Fault,
+}
+
+/// So many nodes, all with this fault.
+fn faulty(fault: Fault, nodes: usize) -> Vec<Faulty> {
+    NodeId::all(nodes).map(|me| Faulty { me, nodes, fault }).collect()
+}
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Fault {
@@ -25,11 +36,19 @@ enum Fault {
     WritesToNobody,
 }
 
-impl Protocol for Faulty {
+impl Machine for Faulty {
     type Message = Hello;
 
+    fn id(&self) -> NodeId {
+        self.me
+    }
+
+    fn nodes(&self) -> usize {
+        self.nodes
+    }
+
     fn request(&mut self, out: &mut Outbox<Hello>) -> Result<(), Refused> {
-        match self.0 {
+        match self.fault {
             Fault::PanicsAtARequest => panic!("at a request"),
             Fault::LetsEverybodyIn | Fault::LetsInOneTooMany => out.enter(),
             Fault::WritesToNobody => out.send(NodeId(7), Hello),
@@ -42,12 +61,8 @@ impl Protocol for Faulty {
         Ok(())
     }
 
-    fn entries_at_a_time(&self) -> usize {
-        if self.0 == Fault::LetsInOneTooMany { 2 } else { 1 }
-    }
-
     fn receive(&mut self, _: NodeId, _: Hello, out: &mut Outbox<Hello>) -> Result<(), Refused> {
-        match self.0 {
+        match self.fault {
             Fault::PanicsAtAMessage => panic!("at a message"),
             Fault::RefusesAMessage => Err(Refused("it is in a bad mood")),
             _ => {
@@ -58,22 +73,36 @@ impl Protocol for Faulty {
     }
 }
 
-impl Exclusive for Faulty {}
+impl Protocol for Faulty {
+    type Access = Shared;
+
+    fn phase(&self) -> Phase {
+        Phase::Idle
+    }
+
+    fn entries_at_a_time(&self) -> usize {
+        if self.fault == Fault::LetsInOneTooMany { 2 } else { 1 }
+    }
+}
+
+fn too_many(node: u32) -> Down {
+    Down::Violation(Violation::NotExclusive(vec![NodeId(node)]))
+}
 
 #[test]
 fn one_too_many_of_several_is_noticed() {
-    let cluster = cluster(vec![Faulty(Fault::LetsInOneTooMany); 3]);
+    let cluster = cluster(faulty(Fault::LetsInOneTooMany, 3));
     let mut handles = cluster.handles();
     let [first, second, third] = &mut handles[..] else { panic!("three nodes") };
     let inside = (first.lock().unwrap(), second.lock().unwrap());
-    assert_eq!(third.lock().map(|_| ()), Err(Down::NotExclusive(NodeId(2))));
+    assert_eq!(third.lock().map(|_| ()), Err(too_many(2)));
     drop(inside);
 }
 
 #[test]
 fn a_message_to_nobody_is_noticed() {
-    let cluster = cluster(vec![Faulty(Fault::WritesToNobody); 2]);
-    let down = Down::NoSuchNode { from: NodeId(0), to: NodeId(7) };
+    let cluster = cluster(faulty(Fault::WritesToNobody, 2));
+    let down = Down::Violation(Violation::NoSuchNode { from: NodeId(0), to: NodeId(7) });
     assert_eq!(cluster.handles()[0].lock().map(|_| ()), Err(down));
 }
 
@@ -81,14 +110,14 @@ fn a_message_to_nobody_is_noticed() {
 fn a_node_that_dies_tells_those_who_wait() {
     within_two_minutes(|| {
         let down = |fault| {
-            let cluster = cluster(vec![Faulty(fault); 2]);
+            let cluster = cluster(faulty(fault, 2));
             let [mut one, mut other] = pair(&cluster);
             let down = one.lock().map(|_| ()).unwrap_err();
             assert_eq!(other.lock().map(|_| ()).unwrap_err(), down, "and those who come later");
             down
         };
         assert_eq!(down(Fault::PanicsAtAMessage), Down::Panicked(NodeId(1)));
-        assert_eq!(down(Fault::LetsInUnasked), Down::NotAsked(NodeId(1)));
+        assert_eq!(down(Fault::LetsInUnasked), Down::Violation(Violation::NotAsked(NodeId(1))));
         assert_eq!(
             down(Fault::RefusesAMessage).to_string(),
             "the cluster is down: n1 cannot take HELLO from n0: it is in a bad mood"
@@ -98,7 +127,7 @@ fn a_node_that_dies_tells_those_who_wait() {
 
 #[test]
 fn a_node_that_panics_in_its_users_thread_tells_the_others() {
-    let cluster = cluster(vec![Faulty(Fault::PanicsAtARequest); 2]);
+    let cluster = cluster(faulty(Fault::PanicsAtARequest, 2));
     let [mut one, mut other] = pair(&cluster);
     std::thread::spawn(move || one.lock().map(|_| ())).join().unwrap_err();
     assert_eq!(other.lock().map(|_| ()), Err(Down::Panicked(NodeId(0))));
@@ -106,22 +135,31 @@ fn a_node_that_panics_in_its_users_thread_tells_the_others() {
 
 #[test]
 fn two_inside_are_noticed() {
-    let cluster = cluster(vec![Faulty(Fault::LetsEverybodyIn); 2]);
+    let cluster = cluster(faulty(Fault::LetsEverybodyIn, 2));
     let [mut one, mut other] = pair(&cluster);
     let inside = one.lock().unwrap();
-    assert_eq!(other.lock().map(|_| ()), Err(Down::NotExclusive(NodeId(1))));
+    assert_eq!(other.lock().map(|_| ()), Err(too_many(1)));
     drop(inside);
 }
 
 /// Lets its user in when its timers have run out, the second set first.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct Patient {
+    me: NodeId,
     phase: Phase,
     ran_out: Vec<Timer>,
 }
 
-impl Protocol for Patient {
+impl Machine for Patient {
     type Message = Hello;
+
+    fn id(&self) -> NodeId {
+        self.me
+    }
+
+    fn nodes(&self) -> usize {
+        2
+    }
 
     fn request(&mut self, out: &mut Outbox<Hello>) -> Result<(), Refused> {
         self.phase.request()?;
@@ -148,12 +186,20 @@ impl Protocol for Patient {
     }
 }
 
+impl Protocol for Patient {
+    type Access = Shared;
+
+    fn phase(&self) -> Phase {
+        self.phase
+    }
+}
+
 #[test]
 fn timers_run_out_in_the_order_of_their_times() {
     within_two_minutes(|| {
-        let node = Patient { phase: Phase::Idle, ran_out: Vec::new() };
+        let node = |me| Patient { me, phase: Phase::Idle, ran_out: Vec::new() };
         let cluster = Cluster::builder()
-            .resource("time", vec![node; 2], 0)
+            .resource("time", NodeId::all(2).map(node).collect(), 0)
             .period(Duration::from_millis(2))
             .start()
             .unwrap();
@@ -164,13 +210,24 @@ fn timers_run_out_in_the_order_of_their_times() {
 
 /// Sends a message to itself and back without end, and enters when its timer runs out.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-struct Busy(Phase);
+struct Busy {
+    me: NodeId,
+    phase: Phase,
+}
 
-impl Protocol for Busy {
+impl Machine for Busy {
     type Message = Hello;
 
+    fn id(&self) -> NodeId {
+        self.me
+    }
+
+    fn nodes(&self) -> usize {
+        2
+    }
+
     fn request(&mut self, out: &mut Outbox<Hello>) -> Result<(), Refused> {
-        self.0.request()?;
+        self.phase.request()?;
         out.set_timer(Timer(1), 1);
         for _ in 0..10 {
             out.send(NodeId(1), Hello);
@@ -179,7 +236,7 @@ impl Protocol for Busy {
     }
 
     fn release(&mut self, _: &mut Outbox<Hello>) -> Result<(), Refused> {
-        self.0.release()
+        self.phase.release()
     }
 
     fn receive(&mut self, from: NodeId, _: Hello, out: &mut Outbox<Hello>) -> Result<(), Refused> {
@@ -188,8 +245,16 @@ impl Protocol for Busy {
     }
 
     fn timeout(&mut self, _: Timer, out: &mut Outbox<Hello>) -> Result<(), Refused> {
-        self.0.enter(out);
+        self.phase.enter(out);
         Ok(())
+    }
+}
+
+impl Protocol for Busy {
+    type Access = Shared;
+
+    fn phase(&self) -> Phase {
+        self.phase
     }
 }
 
@@ -197,7 +262,9 @@ impl Protocol for Busy {
 fn timers_run_out_however_busy_the_node_is() {
     within_two_minutes(|| {
         for shuffle in [None, Some(1)] {
-            let mut builder = Cluster::builder().resource("busy", vec![Busy(Phase::Idle); 2], 0);
+            let busy = |me| Busy { me, phase: Phase::Idle };
+            let nodes = NodeId::all(2).map(busy).collect();
+            let mut builder = Cluster::builder().resource("busy", nodes, 0);
             if let Some(seed) = shuffle {
                 builder = builder.shuffled(seed);
             }

@@ -2,6 +2,7 @@
 
 mod common;
 
+use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
@@ -11,7 +12,7 @@ use common::actors::{cluster, pair};
 use common::within_two_minutes;
 use exclusion::message::actor::{Cluster, Down, HandleError, StartError};
 use exclusion::message::{
-    CarvalhoRoucairol, CentralCoordinator, ClusterError, GrantingSets, Lamport, Maekawa, NodeId,
+    CarvalhoRoucairol, CentralCoordinator, ClusterError, Lamport, Maekawa, NodeId, Quorums,
     RaymondK, RicartAgrawala,
 };
 
@@ -24,7 +25,7 @@ fn alone_actors_send_to_the_message_what_the_simulator_counts() {
     for _ in 0..10 {
         *handle.lock().unwrap() += 1;
     }
-    let messages = cluster.shutdown();
+    let messages = cluster.shutdown().messages;
     assert_eq!((messages.of("REQUEST"), messages.of("CONFIRM")), (30, 30));
 }
 
@@ -139,7 +140,7 @@ fn one_may_hold_one_resource_and_ask_for_another() {
 #[test]
 fn channels_without_order_are_survived() {
     within_two_minutes(|| {
-        let nodes = Maekawa::cluster(&GrantingSets::grid(6).unwrap());
+        let nodes = Maekawa::cluster(&Quorums::grid(6).unwrap());
         let cluster =
             Cluster::builder().resource("shuffled", nodes, 0).shuffled(5).start().unwrap();
         std::thread::scope(|scope| {
@@ -215,13 +216,48 @@ fn stopping_a_node_tells_those_who_wait() {
 }
 
 #[test]
-fn a_guard_that_was_forgotten_is_told_to_its_user_alone() {
+fn a_guard_that_was_forgotten_is_told_to_everybody_when_its_user_asks_again() {
     let cluster = cluster(CarvalhoRoucairol::cluster(2).unwrap());
     let [mut one, mut other] = pair(&cluster);
     std::mem::forget(one.lock().unwrap());
     assert_eq!(one.lock().map(|_| ()), Err(Down::Forgotten(NodeId(0))));
     assert_eq!(one.try_lock().map(|_| ()), Err(Down::Forgotten(NodeId(0))));
-    assert!(other.lock_timeout(SOON).unwrap().is_none());
+    assert_eq!(other.lock().map(|_| ()), Err(Down::Forgotten(NodeId(0))));
+}
+
+#[test]
+fn a_guard_that_was_forgotten_is_told_to_those_who_wait_when_its_handle_is_dropped() {
+    within_two_minutes(|| {
+        let cluster = cluster(CentralCoordinator::cluster(3).unwrap());
+        let [mut one, mut other] = pair(&cluster);
+        std::mem::forget(one.lock().unwrap());
+        let waiter = std::thread::spawn(move || other.lock().map(|_| ()));
+        std::thread::sleep(SOON);
+        drop(one);
+        assert_eq!(waiter.join().unwrap(), Err(Down::Forgotten(NodeId(0))));
+    });
+}
+
+#[test]
+fn what_was_guarded_comes_back_unless_somebody_still_holds_a_handle() {
+    let guarded = cluster(CentralCoordinator::cluster(2).unwrap());
+    let [mut one, other] = pair(&guarded);
+    *one.lock().unwrap() = 7;
+    drop((one, other));
+    assert_eq!(guarded.shutdown().into_data(), Some(7));
+
+    let held = cluster(CentralCoordinator::cluster(2).unwrap());
+    let [mut one, _] = pair(&held);
+    let inside = one.lock().unwrap();
+    let ended = held.shutdown();
+    assert_eq!((*inside, ended.into_data()), (0, None));
+}
+
+#[test]
+fn exclusive_protocols_guard_what_can_be_sent_and_not_shared() {
+    let cluster = Cluster::start(RicartAgrawala::cluster(2).unwrap(), Cell::new(1)).unwrap();
+    cluster.handle(NodeId(1)).unwrap().lock().unwrap().set(2);
+    assert_eq!(cluster.shutdown().into_data(), Some(Cell::new(2)));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use common::load::{mean, saturated};
 use exclusion::message::banta_efficient::{Late, Message as Cycle};
 use exclusion::message::sim::{Delay, SimCause, Simulation, Workload};
 use exclusion::message::{
-    BantaEfficient, BantaFair, BantaK, BantaSimple, Input, NodeId, Protocol, banta_fair,
+    BantaEfficient, BantaFair, BantaK, BantaSimple, Input, NodeId, Protocol, Violation, banta_fair,
     banta_simple,
 };
 
@@ -94,7 +94,7 @@ macro_rules! chase {
             cluster.request(other);
             cluster.deliver(inside, request_of(other));
             cluster.release(inside);
-            let goes_to = |site| cluster.on_the_way.iter().any(|(_, to, it)| *to == site && token(it));
+            let goes_to = |site| cluster.in_flight.iter().any(|(_, to, it)| *to == site && token(it));
             if goes_to(NodeId(3)) {
                 cluster.deliver(3, token);
                 break;
@@ -140,15 +140,15 @@ fn an_old_good_site_update_is_ignored() {
     cluster.deliver(1, request);
     cluster.release(1);
     cluster.deliver(2, token);
-    let old = cluster.on_the_way.iter().position(|(from, to, _)| (from.0, to.0) == (0, 3)).unwrap();
-    let old = cluster.on_the_way.remove(old).unwrap();
+    let old = cluster.in_flight.iter().position(|(from, to, _)| (from.0, to.0) == (0, 3)).unwrap();
+    let old = cluster.in_flight.remove(old).unwrap();
     cluster.deliver(3, update);
     let informed = cluster.nodes[3].clone();
-    cluster.on_the_way.push_back(old);
+    cluster.in_flight.push_back(old);
     cluster.deliver(3, update);
     assert_eq!(cluster.nodes[3], informed);
     cluster.request(3);
-    let (_, to, _) = cluster.on_the_way.back().unwrap();
+    let (_, to, _) = cluster.in_flight.back().unwrap();
     assert_eq!(*to, NodeId(2), "site 3 asks the new good site");
 }
 
@@ -273,7 +273,7 @@ fn with_tmax_violated_in_the_simulator_hardened_serves_everybody() {
     }
     let stalls = (0..100).filter(|&seed| match run(efficient(Late::Strict), seed) {
         Ok(()) => false,
-        Err(SimCause::Stalled(_)) => true,
+        Err(SimCause::Violation(Violation::Deadlock(_))) => true,
         Err(other) => panic!("{other:?}"),
     });
     assert!(stalls.count() > 0, "strict serves everybody, so nothing was violated");

@@ -1,65 +1,100 @@
-//! One suite for all protocols: exact costs, safety and service under random delays, actors under threads, golden
-//! traces. Each protocol adds a line at the end.
+//! One suite for every algorithm of the registry: exact costs, safety and service under random delays, actors under
+//! threads, golden traces. A new algorithm is tested as soon as it is in the registry.
 
 mod common;
 
-use std::fmt::Debug;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use common::within_two_minutes;
-use exclusion::message::actor::Cluster;
-use exclusion::message::banta_efficient::Late;
-use exclusion::message::quorum::Scheme;
-use exclusion::message::replay;
+use exclusion::message::actor::{Cluster, DataOf};
+use exclusion::message::registry::{ALGORITHMS, Algorithm, Shipped, Size, Visitor};
 use exclusion::message::sim::{Delay, Report, Simulation, Workload};
 use exclusion::message::{
-    BantaEfficient, BantaFair, BantaK, BantaSimple, CarvalhoRoucairol, CentralCoordinator,
-    Channels, Cost, GrantingSets, Happening, Input, Lamport, Maekawa, NaimiTrehel,
-    NaimiTrehelQueue, NodeId, Outbox, Protocol, Raymond, RaymondK, RicartAgrawala,
-    RicartAgrawalaToken, SinghalDynamic, SinghalHeuristic, SuzukiKasami, TokenRing, Topology, Tree,
-    step,
+    Channels, Claims, Cost, Happening, Input, NodeId, Outbox, Output, Protocol, Raymond, RaymondK,
+    TokenRing, Tree, replay, step,
 };
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
 const SIZES: [usize; 11] = [2, 3, 4, 6, 7, 9, 10, 13, 15, 16, 21];
 
-/// Makes a cluster, where there is one of that size.
-type Make<P> = fn(usize) -> Option<Vec<P>>;
-
-/// A cluster of each size that there is.
-fn clusters<P>(make: Make<P>) -> impl Iterator<Item = Vec<P>> {
-    let clusters: Vec<_> = SIZES.into_iter().filter_map(make).collect();
-    assert!(!clusters.is_empty(), "no size to test");
-    clusters.into_iter()
+/// Something that every cluster must pass.
+trait Test: Copy {
+    fn run<P: Shipped>(self, name: &str, nodes: Vec<P>)
+    where
+        DataOf<P, ()>: Send + Sync;
 }
 
-fn cost<P: Protocol>(nodes: &[P]) -> Cost {
-    P::cost(nodes).expect("a formula")
-}
+/// A test, as the registry wants it.
+struct Visit<T>(T);
 
-fn run<P: Protocol>(simulation: Simulation<P>) -> Report {
-    simulation.run().unwrap_or_else(|error| {
-        let trace = error.trace.clone().unwrap_or_default();
-        panic!("{error}\n{trace}")
-    })
-}
+impl<T: Test> Visitor for Visit<T> {
+    type Output = ();
 
-fn alone_it_costs_the_formula_to_the_message<P: Protocol>(make: Make<P>) {
-    for nodes in clusters(make) {
-        let (n, cost) = (nodes.len(), cost(&nodes));
-        let report = run(Simulation::new(nodes));
-        assert_eq!(report.entries, n as u64);
-        let measured = report.per_entry.expect("entries");
-        assert_eq!((measured.min, measured.max), (*cost.alone.start(), *cost.alone.end()), "n={n}");
+    fn visit<P: Shipped>(self, algorithm: &'static Algorithm, cluster: Vec<P>)
+    where
+        DataOf<P, ()>: Send + Sync,
+    {
+        self.0.run(algorithm.name, cluster);
     }
 }
 
-fn contended_it_costs_within_the_bounds<P: Protocol>(make: Make<P>) {
-    for nodes in clusters(make) {
+/// Every algorithm passes the test in each of these sizes that it can have; and so do some that are in no list.
+fn every_algorithm_passes(test: impl Test, sizes: &[usize]) {
+    for algorithm in ALGORITHMS {
+        let built = sizes.iter().map(|&nodes| algorithm.build(Size::of(nodes), Visit(test)));
+        assert!(built.filter(Result::is_ok).count() > 0, "{algorithm} has none of these sizes");
+    }
+    for &nodes in sizes {
+        test.run("token_ring_without_pause", TokenRing::with_hop_delay(0, nodes).unwrap());
+        test.run("raymond_star", Raymond::over(&Tree::star(nodes).unwrap()));
+        for entries in [2, nodes / 2] {
+            if let Ok(cluster) = RaymondK::cluster(nodes, entries) {
+                let name = if entries == 2 { "raymond_2" } else { "raymond_half" };
+                test.run(name, cluster);
+            }
+        }
+    }
+}
+
+fn cost<P: Claims>(nodes: &[P]) -> Cost {
+    P::cost(nodes).expect("a formula")
+}
+
+fn report_of<P: Protocol>(name: &str, simulation: Simulation<P>) -> Report {
+    simulation.run().unwrap_or_else(|error| {
+        let trace = error.trace.clone().unwrap_or_default();
+        panic!("{name}: {error}\n{trace}")
+    })
+}
+
+#[derive(Clone, Copy)]
+struct Alone;
+
+impl Test for Alone {
+    fn run<P: Shipped>(self, name: &str, nodes: Vec<P>) {
+        let (n, cost) = (nodes.len(), cost(&nodes));
+        let report = report_of(name, Simulation::new(nodes));
+        assert_eq!(report.entries, n as u64, "{name}");
+        let measured = report.per_entry.expect("entries");
+        let promised = (*cost.alone.start(), *cost.alone.end());
+        assert_eq!((measured.min, measured.max), promised, "{name}, n={n}");
+    }
+}
+
+#[test]
+fn alone_it_costs_the_formula_to_the_message() {
+    every_algorithm_passes(Alone, &SIZES);
+}
+
+#[derive(Clone, Copy)]
+struct Contended;
+
+impl Test for Contended {
+    fn run<P: Shipped>(self, name: &str, nodes: Vec<P>) {
         let (n, cost) = (nodes.len(), cost(&nodes));
         for workload in [
             Workload::AllAtOnce { rounds: 20 },
@@ -69,27 +104,31 @@ fn contended_it_costs_within_the_bounds<P: Protocol>(make: Make<P>) {
         ] {
             for delay in [Delay::Constant(1.0), Delay::Exponential(1.0)] {
                 let simulation = Simulation::new(nodes.clone()).delay(delay).seed(n as u64);
-                let report = run(simulation.workload(workload.clone()));
+                let report = report_of(name, simulation.workload(workload.clone()));
                 let measured = report.per_entry.expect("entries");
                 let within = cost.contended.contains(&measured.min)
                     && cost.contended.contains(&measured.max);
-                assert!(within, "n={n} {workload:?} {delay:?}: {measured} not in {cost:?}");
+                assert!(within, "{name}, n={n} {workload:?} {delay:?}: {measured} not in {cost:?}");
             }
         }
     }
 }
 
+#[test]
+fn contended_it_costs_within_the_bounds() {
+    every_algorithm_passes(Contended, &SIZES);
+}
+
 /// A run that proptest chooses, and prints when it fails.
-fn runs(sizes: Vec<usize>) -> impl Strategy<Value = (usize, u64, Delay, Delay, Workload)> {
+fn runs(n: usize) -> impl Strategy<Value = (u64, Delay, Delay, Workload)> {
     let delay = prop_oneof![
         Just(Delay::Constant(1.0)),
         Just(Delay::Uniform(0.0, 2.0)),
         Just(Delay::Exponential(1.0)),
     ];
     let stay = prop_oneof![Just(Delay::Constant(0.0)), Just(Delay::Exponential(3.0))];
-    let size = prop::sample::select(sizes);
-    (size, any::<u64>(), delay, stay, 0..4_usize, 1..100_u32).prop_map(
-        |(n, seed, delay, stay, kind, percent)| {
+    (any::<u64>(), delay, stay, 0..4_usize, 1..100_u32).prop_map(
+        move |(seed, delay, stay, kind, percent)| {
             let entries = 10 * n as u64;
             let wanting = (n * percent as usize).div_ceil(100);
             let workload = match kind {
@@ -98,60 +137,85 @@ fn runs(sizes: Vec<usize>) -> impl Strategy<Value = (usize, u64, Delay, Delay, W
                 2 => Workload::Poisson { rate: f64::from(percent) / 50.0, entries },
                 _ => Workload::InTurn { rounds: 2 },
             };
-            (n, seed, delay, stay, workload)
+            (seed, delay, stay, workload)
         },
     )
 }
 
-fn any_delays_keep_it_safe_and_serve_everybody<P: Protocol>(make: Make<P>) {
-    // Failures print their seed; PROPTEST_CASES asks for more runs.
-    let mut runner = TestRunner::new(Config { failure_persistence: None, ..Config::default() });
-    let sizes = clusters(make).map(|nodes| nodes.len()).collect();
-    let outcome = runner.run(&runs(sizes), |(n, seed, delay, stay, workload)| {
-        let nodes = make(n).expect("there is one of this size");
-        for channels in [Channels::Fifo, Channels::AnyOrder] {
-            if channels == Channels::AnyOrder && P::CHANNELS == Channels::Fifo {
-                continue;
-            }
-            let simulation = Simulation::new(nodes.clone())
-                .seed(seed)
-                .delay(delay)
-                .inside(stay)
-                .channels(channels)
-                .workload(workload.clone());
-            // Not exclusive, stalled, or an unexpected message: each an error.
-            let report =
-                simulation.run().map_err(|error| TestCaseError::fail(error.to_string()))?;
-            let expected = match workload {
-                Workload::AllAtOnce { rounds } | Workload::InTurn { rounds } => rounds * n as u64,
-                Workload::Saturated { entries, .. } | Workload::Poisson { entries, .. } => entries,
-                Workload::Alone { .. } | Workload::Script(_) => unreachable!("not chosen"),
-            };
-            prop_assert_eq!(report.entries, expected);
-        }
-        Ok(())
-    });
-    if let Err(failure) = outcome {
-        panic!("{failure}");
+#[derive(Clone, Copy)]
+struct AnyDelays;
+
+impl AnyDelays {
+    /// So many runs of each algorithm, over all its sizes. `PROPTEST_CASES` asks for more.
+    fn cases() -> u32 {
+        Config::default().cases.div_ceil(SIZES.len() as u32 - 3)
     }
 }
 
-fn the_same_seed_gives_the_same_run_and_its_trace_replays<P: Protocol>(make: Make<P>) {
-    for nodes in clusters(make).take(4) {
+impl Test for AnyDelays {
+    fn run<P: Shipped>(self, name: &str, nodes: Vec<P>) {
+        let n = nodes.len();
+        // Failures print their seed.
+        let config =
+            Config { failure_persistence: None, cases: Self::cases(), ..Config::default() };
+        let outcome = TestRunner::new(config).run(&runs(n), |(seed, delay, stay, workload)| {
+            for channels in [Channels::Fifo, Channels::AnyOrder] {
+                if channels == Channels::AnyOrder && P::CHANNELS == Channels::Fifo {
+                    continue;
+                }
+                let simulation = Simulation::new(nodes.clone())
+                    .seed(seed)
+                    .delay(delay)
+                    .inside(stay)
+                    .channels(channels)
+                    .workload(workload.clone());
+                // Not exclusive, a deadlock, or an unexpected message: each is an error.
+                let report =
+                    simulation.run().map_err(|error| TestCaseError::fail(error.to_string()))?;
+                let expected = match workload {
+                    Workload::AllAtOnce { rounds } | Workload::InTurn { rounds } => {
+                        rounds * n as u64
+                    }
+                    Workload::Saturated { entries, .. } | Workload::Poisson { entries, .. } => {
+                        entries
+                    }
+                    Workload::Alone { .. } | Workload::Script(_) => unreachable!("not chosen"),
+                };
+                prop_assert_eq!(report.entries, expected);
+            }
+            Ok(())
+        });
+        if let Err(failure) = outcome {
+            panic!("{name}, n={n}: {failure}");
+        }
+    }
+}
+
+#[test]
+fn any_delays_keep_it_safe_and_serve_everybody() {
+    every_algorithm_passes(AnyDelays, &SIZES);
+}
+
+#[derive(Clone, Copy)]
+struct SameSeed;
+
+impl Test for SameSeed {
+    fn run<P: Shipped>(self, name: &str, nodes: Vec<P>) {
         let n = nodes.len();
         let simulation = Simulation::new(nodes.clone())
             .seed(42)
             .delay(Delay::Exponential(1.0))
             .workload(Workload::Saturated { wanting: n, entries: 5 * n as u64 })
             .traced();
-        let report = run(simulation.clone());
-        assert_eq!(report, run(simulation.clone()));
-        assert_ne!(report.trace, run(simulation.seed(43)).trace, "another seed, another run");
+        let report = report_of(name, simulation.clone());
+        assert_eq!(report, report_of(name, simulation.clone()));
+        let other = report_of(name, simulation.seed(43));
+        assert_ne!(report.trace, other.trace, "{name}: another seed, another run");
 
         let trace = report.trace.expect("it was asked for");
         let read = trace.to_string().parse().expect("what is written can be read");
-        assert_eq!(trace, read);
-        replay(nodes.clone(), &trace).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(trace, read, "{name}");
+        replay(nodes.clone(), &trace).unwrap_or_else(|error| panic!("{name}: {error}"));
 
         // A trace that was tampered with does not replay.
         let mut tampered = trace;
@@ -161,68 +225,75 @@ fn the_same_seed_gives_the_same_run_and_its_trace_replays<P: Protocol>(make: Mak
     }
 }
 
-fn what_cannot_happen_is_refused_and_changes_nothing<P: Protocol>(make: Make<P>) {
-    for nodes in clusters(make).take(3) {
+#[test]
+fn the_same_seed_gives_the_same_run_and_its_trace_replays() {
+    every_algorithm_passes(SameSeed, &[2, 3, 4, 6, 7]);
+}
+
+#[derive(Clone, Copy)]
+struct Impossible;
+
+impl Test for Impossible {
+    fn run<P: Shipped>(self, name: &str, nodes: Vec<P>) {
         let mut node = nodes[0].clone();
-        let mut out = Outbox::new(NodeId(0));
+        let mut out = Outbox::new();
         step(&mut node, Input::Release, &mut out).expect_err("nobody is inside");
-        assert!(node == nodes[0] && out.is_empty());
+        assert!(node == nodes[0] && out.is_empty(), "{name}");
 
         step(&mut node, Input::Request, &mut out).expect("idle");
-        out.readdress(NodeId(0));
+        out.clear();
         let asked = node.clone();
         step(&mut node, Input::Request, &mut out).expect_err("it has asked");
-        assert!(node == asked && out.is_empty());
+        assert!(node == asked && out.is_empty(), "{name}");
 
         // Whatever is said by a node that does not exist.
-        let mut mouth = Outbox::new(NodeId(1));
+        let mut mouth = Outbox::new();
         step(&mut nodes[1].clone(), Input::Request, &mut mouth).expect("idle");
-        for (_, message) in mouth.sent() {
+        for output in mouth.drain() {
+            let Output::Send { message, .. } = output else { continue };
             let stranger = NodeId::at(nodes.len());
             let input = Input::Receive { from: stranger, message };
             step(&mut node, input, &mut out).expect_err("there is no such node");
-            assert!(node == asked && out.is_empty());
+            assert!(node == asked && out.is_empty(), "{name}");
         }
     }
 }
 
-fn actors_lose_no_increment<P>(make: Make<P>, pace: Pace)
-where
-    P: Protocol<Message: Send> + Send + 'static,
-{
-    within_two_minutes(move || {
-        let nodes = clusters(make).nth(2).or_else(|| clusters(make).next()).expect("a size");
-        let (n, at_a_time, cost) = (nodes.len(), nodes[0].entries_at_a_time(), cost(&nodes));
-        // Who enters increments; `inside` counts who is there.
-        let counters = Arc::new((AtomicUsize::new(0), AtomicUsize::new(0)));
-        let builder = Cluster::builder().resource("counters", nodes, counters.clone());
-        let Pace { rounds, period } = pace;
-        let cluster = builder.period(period).start().expect("it starts");
-        std::thread::scope(|scope| {
-            for mut handle in cluster.handles() {
-                scope.spawn(move || {
-                    for _ in 0..rounds {
-                        let guard = handle.lock().expect("nobody dies");
-                        let (inside, entries) = &**guard;
-                        assert!(inside.fetch_add(1, Ordering::Relaxed) < at_a_time);
-                        // Two steps, so that an increment would be lost if two did it at the same time.
-                        let seen = entries.load(Ordering::Relaxed);
-                        std::hint::spin_loop();
-                        if at_a_time == 1 {
-                            entries.store(seen + 1, Ordering::Relaxed);
-                        } else {
-                            entries.fetch_add(1, Ordering::Relaxed);
-                        }
-                        inside.fetch_sub(1, Ordering::Relaxed);
-                    }
-                });
-            }
-        });
-        assert_eq!(counters.1.load(Ordering::Relaxed), n * rounds);
-        // After the shutdown, by when the last answers have been given too.
-        let messages = cluster.shutdown().total() as f64 / (n * rounds) as f64;
-        assert!(cost.contended.contains(&messages), "{messages} messages an entry, {cost:?}");
-    });
+#[test]
+fn what_cannot_happen_is_refused_and_changes_nothing() {
+    every_algorithm_passes(Impossible, &[2, 3, 4, 6, 7]);
+}
+
+#[derive(Clone, Copy)]
+struct Places;
+
+impl Test for Places {
+    fn run<P: Shipped>(self, name: &str, nodes: Vec<P>)
+    where
+        DataOf<P, ()>: Send + Sync,
+    {
+        let refused = |nodes: Vec<P>| {
+            let simulated = Simulation::new(nodes.clone()).run().map(|_| ());
+            assert!(simulated.unwrap_err().to_string().contains("stands"), "{name}");
+            let started = Cluster::start(nodes, ()).map(|_| ());
+            assert!(started.unwrap_err().to_string().contains("stands"), "{name}");
+        };
+        for (position, node) in nodes.iter().enumerate() {
+            assert_eq!((node.id(), node.nodes()), (NodeId::at(position), nodes.len()), "{name}");
+        }
+        let mut swapped = nodes.clone();
+        swapped.swap(0, 1);
+        refused(swapped);
+        let mut twice = nodes.clone();
+        twice[0] = nodes[1].clone();
+        refused(twice);
+        refused([&nodes[..], &nodes[..]].concat());
+    }
+}
+
+#[test]
+fn nodes_in_the_wrong_order_or_twice_or_of_two_clusters_are_refused() {
+    every_algorithm_passes(Places, &[3, 4, 6, 7]);
 }
 
 /// How often the users of actors enter, and how long a period is.
@@ -237,92 +308,102 @@ const BRISK: Pace = Pace { rounds: 200, period: Duration::from_millis(1) };
 /// For what relies on messages that take at most a period, whatever else the machine is doing.
 const GENTLE: Pace = Pace { rounds: 8, period: Duration::from_millis(150) };
 
-/// Small runs as they were when somebody last read them. `UPDATE_TRACES=1` writes them anew.
-fn small_runs_are_as_written<P: Protocol>(make: Make<P>, name: &str) {
-    let nodes = make(3).or_else(|| make(7)).expect("a small cluster");
-    let workload = Workload::Script(vec![(0.0, NodeId(0)), (0.5, NodeId(2)), (0.5, NodeId(1))]);
-    let report = run(Simulation::new(nodes).workload(workload).traced());
-    let trace = report.trace.expect("it was asked for").to_string();
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/traces/{name}.txt"));
-    if std::env::var_os("UPDATE_TRACES").is_some() {
-        std::fs::write(&path, &trace).expect("the trace can be written");
+#[derive(Clone, Copy)]
+struct Actors;
+
+impl Test for Actors {
+    fn run<P: Shipped>(self, name: &str, nodes: Vec<P>)
+    where
+        DataOf<P, ()>: Send + Sync,
+    {
+        let name = name.to_owned();
+        let gentle = Algorithm::named(&name).is_ok_and(|algorithm| algorithm.within_tmax);
+        let Pace { rounds, period } = if gentle { GENTLE } else { BRISK };
+        within_two_minutes(move || {
+            let (n, at_a_time, cost) = (nodes.len(), nodes[0].entries_at_a_time(), cost(&nodes));
+            // A user that enters increments; `inside` counts those that are there.
+            let counters = Arc::new((AtomicUsize::new(0), AtomicUsize::new(0)));
+            let builder = Cluster::builder().resource("counters", nodes, ());
+            let cluster = builder.period(period).start().expect("it starts");
+            std::thread::scope(|scope| {
+                for mut handle in cluster.handles() {
+                    let (inside, entries) = &*counters;
+                    let name = &name;
+                    scope.spawn(move || {
+                        for _ in 0..rounds {
+                            let _guard = handle.lock().expect("nobody dies");
+                            assert!(inside.fetch_add(1, Ordering::Relaxed) < at_a_time, "{name}");
+                            // Two steps, so that an increment would be lost if two did it at the same time.
+                            let seen = entries.load(Ordering::Relaxed);
+                            std::hint::spin_loop();
+                            if at_a_time == 1 {
+                                entries.store(seen + 1, Ordering::Relaxed);
+                            } else {
+                                entries.fetch_add(1, Ordering::Relaxed);
+                            }
+                            inside.fetch_sub(1, Ordering::Relaxed);
+                        }
+                    });
+                }
+            });
+            assert_eq!(counters.1.load(Ordering::Relaxed), n * rounds, "{name}");
+            // After the shutdown, by when the last answers have been given too.
+            let messages = cluster.shutdown().messages.total() as f64 / (n * rounds) as f64;
+            assert!(cost.contended.contains(&messages), "{name}: {messages} per entry, {cost:?}");
+        });
     }
-    let golden = std::fs::read_to_string(&path).expect("a golden trace; UPDATE_TRACES=1 writes it");
-    assert!(trace == golden, "{name} differs from its golden trace. It is now:\n{trace}");
 }
 
-/// A cluster with granting sets, where they exist for the size.
-fn maekawa<E: Debug>(sets: Result<GrantingSets, E>) -> Option<Vec<Maekawa>> {
-    sets.ok().map(|sets| Maekawa::cluster(&sets))
+#[test]
+fn actors_lose_no_increment() {
+    // Four nodes, or as few as the arrangement can have.
+    for algorithm in ALGORITHMS {
+        let built = [4, 3, 6, 7].map(Size::of);
+        let built = built.into_iter().find_map(|size| algorithm.build(size, Visit(Actors)).ok());
+        built.unwrap_or_else(|| panic!("{algorithm} has none of these sizes"));
+    }
+    Actors.run("token_ring_without_pause", TokenRing::with_hop_delay(0, 4).unwrap());
 }
 
-macro_rules! protocols {
-    ($pace:ident $($name:ident: $make:expr;)*) => {
-        $(mod $name {
-            use super::*;
+/// Small runs as they were when somebody last read them. `UPDATE_TRACES=1` writes them anew.
+#[derive(Clone, Copy)]
+struct Golden;
 
-            #[test]
-            fn actors_lose_no_increment() {
-                super::actors_lose_no_increment($make, $pace);
-            }
-
-            protocols!(@tests $make;
-                alone_it_costs_the_formula_to_the_message
-                contended_it_costs_within_the_bounds
-                any_delays_keep_it_safe_and_serve_everybody
-                the_same_seed_gives_the_same_run_and_its_trace_replays
-                what_cannot_happen_is_refused_and_changes_nothing
-            );
-
-            #[test]
-            fn small_runs_are_as_written() {
-                super::small_runs_are_as_written($make, stringify!($name));
-            }
-        })*
-    };
-    (@tests $make:expr; $($test:ident)*) => {
-        $(#[test]
-        fn $test() {
-            super::$test($make);
-        })*
-    };
+impl Test for Golden {
+    fn run<P: Shipped>(self, name: &str, nodes: Vec<P>) {
+        let workload = Workload::Script(vec![(0.0, NodeId(0)), (0.5, NodeId(2)), (0.5, NodeId(1))]);
+        let report = report_of(name, Simulation::new(nodes).workload(workload).traced());
+        let trace = report.trace.expect("it was asked for").to_string();
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/traces/{name}.txt"));
+        if std::env::var_os("UPDATE_TRACES").is_some() {
+            std::fs::write(&path, &trace).expect("the trace can be written");
+        }
+        let golden =
+            std::fs::read_to_string(&path).expect("a golden trace; UPDATE_TRACES=1 writes it");
+        assert!(trace == golden, "{name} differs from its golden trace. It is now:\n{trace}");
+    }
 }
 
-protocols! { BRISK
-    central_coordinator: |n| CentralCoordinator::cluster(n).ok();
-    lamport: |n| Lamport::cluster(n).ok();
-    ricart_agrawala: |n| RicartAgrawala::cluster(n).ok();
-    carvalho_roucairol: |n| CarvalhoRoucairol::cluster(n).ok();
-    singhal_dynamic: |n| SinghalDynamic::cluster(n).ok();
-    maekawa_grid: |n| maekawa(GrantingSets::grid(n));
-    maekawa_triangle: |n| maekawa(GrantingSets::triangle(n, Scheme::Alternating));
-    maekawa_plane: |n| maekawa(GrantingSets::projective_plane_of(n));
-    majority: |n| maekawa(GrantingSets::majority(n));
-    weighted_majority: |n| {
-        let weights: Vec<_> = (1..=n as u64).collect();
-        maekawa(GrantingSets::weighted_majority(&weights))
-    };
-    token_ring: |n| TokenRing::cluster(n).ok();
-    token_ring_without_pause: |n| TokenRing::with_hop_delay(0, n).ok();
-    suzuki_kasami: |n| SuzukiKasami::cluster(n).ok();
-    suzuki_kasami_ring: |n| Topology::ring(n).ok().map(|ring| SuzukiKasami::over(&ring));
-    suzuki_kasami_tree: |n| Topology::k_ary_tree(n, 2).ok().map(|tree| SuzukiKasami::over(&tree));
-    ricart_agrawala_token: |n| RicartAgrawalaToken::cluster(n).ok();
-    singhal_heuristic: |n| SinghalHeuristic::cluster(n).ok();
-    raymond: |n| Raymond::cluster(n).ok();
-    raymond_line: |n| Tree::line(n).ok().map(|line| Raymond::over(&line));
-    raymond_star: |n| Tree::star(n).ok().map(|star| Raymond::over(&star));
-    naimi_trehel: |n| NaimiTrehel::cluster(n).ok();
-    naimi_trehel_queue: |n| NaimiTrehelQueue::cluster(n).ok();
-    banta_simple: |n| BantaSimple::cluster(n).ok();
-    banta_fair: |n| BantaFair::cluster(n).ok();
-    raymond_2: |n| RaymondK::cluster(n, 2).ok();
-    raymond_half: |n| RaymondK::cluster(n, n / 2).ok();
+#[test]
+fn small_runs_are_as_written() {
+    for algorithm in ALGORITHMS {
+        let built = [3, 7].into_iter().map(Size::of);
+        let built = built.map(|size| algorithm.build(size, Visit(Golden))).find(Result::is_ok);
+        built.unwrap_or_else(|| panic!("{algorithm} has no small cluster")).unwrap();
+    }
+    Golden.run("token_ring_without_pause", TokenRing::with_hop_delay(0, 3).unwrap());
+    Golden.run("raymond_star", Raymond::over(&Tree::star(3).unwrap()));
+    Golden.run("raymond_2", RaymondK::cluster(3, 2).unwrap());
 }
 
-protocols! { GENTLE
-    banta_efficient: |n| BantaEfficient::cluster(n, Late::Strict).ok();
-    banta_efficient_hardened: |n| BantaEfficient::cluster(n, Late::Hardened).ok();
-    banta_k: |n| BantaK::cluster(n, n.div_ceil(3), Late::Strict).ok();
-    banta_k_hardened: |n| BantaK::cluster(n, n / 2, Late::Hardened).ok();
+#[test]
+fn every_golden_trace_is_of_an_algorithm() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/traces");
+    let elsewhere = ["token_ring_without_pause", "raymond_star", "raymond_2"];
+    for file in std::fs::read_dir(folder).expect("the traces are there") {
+        let path = file.expect("a file").path();
+        let name = path.file_stem().and_then(|stem| stem.to_str()).expect("a name");
+        let known = Algorithm::named(name).is_ok() || elsewhere.contains(&name);
+        assert!(known, "no algorithm is called {name}: remove its trace");
+    }
 }

@@ -3,17 +3,17 @@
 mod common;
 
 use common::hello::Hello;
-use exclusion::message::replay;
 use exclusion::message::sim::{Delay, SimCause, Simulation, Spread, Workload};
 use exclusion::message::{
-    CarvalhoRoucairol, CentralCoordinator, Channels, Exclusive, GrantingSets, Lamport, Maekawa,
-    NodeId, Outbox, Phase, Protocol, RaymondK, Refused, RicartAgrawala, SinghalDynamic, Time,
-    Timer,
+    CarvalhoRoucairol, CentralCoordinator, Channels, Exclusive, Lamport, Machine, Maekawa, NodeId,
+    Outbox, Phase, Protocol, Quorums, RaymondK, Refused, RicartAgrawala, Shared, SinghalDynamic,
+    Time, Timer, Violation, replay,
 };
 
 /// A protocol that is wrong in a way to choose.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct Flawed {
+    me: NodeId,
     flaw: Flaw,
     phase: Phase,
     peer: NodeId,
@@ -28,8 +28,16 @@ enum Flaw {
     WritesToNobody,
 }
 
-impl Protocol for Flawed {
+impl Machine for Flawed {
     type Message = Hello;
+
+    fn id(&self) -> NodeId {
+        self.me
+    }
+
+    fn nodes(&self) -> usize {
+        2
+    }
 
     fn request(&mut self, out: &mut Outbox<Hello>) -> Result<(), Refused> {
         match self.flaw {
@@ -54,10 +62,21 @@ impl Protocol for Flawed {
     }
 }
 
-impl Exclusive for Flawed {}
+impl Protocol for Flawed {
+    type Access = Exclusive;
+
+    fn phase(&self) -> Phase {
+        self.phase
+    }
+}
 
 fn flawed(flaw: Flaw) -> Simulation<Flawed> {
-    let nodes = [1, 0].map(|peer| Flawed { flaw, phase: Phase::Idle, peer: NodeId(peer) });
+    let nodes = [(0, 1), (1, 0)].map(|(me, peer)| Flawed {
+        me: NodeId(me),
+        flaw,
+        phase: Phase::Idle,
+        peer: NodeId(peer),
+    });
     Simulation::new(nodes.to_vec())
         .workload(Workload::Script(vec![(0.0, NodeId(0)), (0.5, NodeId(1))]))
 }
@@ -65,7 +84,10 @@ fn flawed(flaw: Flaw) -> Simulation<Flawed> {
 #[test]
 fn two_inside_are_noticed_and_the_trace_shows_how() {
     let error = flawed(Flaw::LetsEverybodyIn).traced().run().unwrap_err();
-    assert_eq!(error.cause, SimCause::NotExclusive([0, 1].map(NodeId).to_vec()));
+    assert_eq!(
+        error.cause,
+        SimCause::Violation(Violation::NotExclusive([0, 1].map(NodeId).to_vec()))
+    );
     assert_eq!(error.time, Time::units(0.5));
     assert_eq!(
         error.trace.unwrap().to_string(),
@@ -81,7 +103,7 @@ fn two_inside_are_noticed_and_the_trace_shows_how() {
 #[test]
 fn who_is_never_let_in_is_named() {
     let error = flawed(Flaw::LetsNobodyIn).run().unwrap_err();
-    assert_eq!(error.cause, SimCause::Stalled([0, 1].map(NodeId).to_vec()));
+    assert_eq!(error.cause, SimCause::Violation(Violation::Deadlock([0, 1].map(NodeId).to_vec())));
     assert!(error.to_string().contains("[n0, n1] wait"), "{error}");
 }
 
@@ -89,13 +111,16 @@ fn who_is_never_let_in_is_named() {
 fn an_entry_that_nobody_asked_for_is_noticed() {
     let workload = Workload::Alone { node: NodeId(0), entries: 1 };
     let error = flawed(Flaw::LetsInUnasked).workload(workload).run().unwrap_err();
-    assert_eq!(error.cause, SimCause::NotAsked(NodeId(1)));
+    assert_eq!(error.cause, SimCause::Violation(Violation::NotAsked(NodeId(1))));
 }
 
 #[test]
 fn a_message_to_nobody_is_noticed() {
     let error = flawed(Flaw::WritesToNobody).run().unwrap_err();
-    assert_eq!(error.cause, SimCause::NoSuchNode { from: NodeId(0), to: NodeId(7) });
+    assert_eq!(
+        error.cause,
+        SimCause::Violation(Violation::NoSuchNode { from: NodeId(0), to: NodeId(7) })
+    );
 }
 
 #[test]
@@ -149,7 +174,7 @@ fn delays_are_those_of_the_papers() {
     let report = Simulation::new(singhal).workload(saturated()).run().unwrap();
     assert_eq!(report.sync_delay.unwrap().max, 1.0, "or 0, for who enters again");
     // The release to an arbiter, and its confirmation to the next; one of them may be the arbiter itself.
-    let plane = Maekawa::cluster(&GrantingSets::projective_plane(3).unwrap());
+    let plane = Maekawa::cluster(&Quorums::projective_plane(3).unwrap());
     let all = Workload::Saturated { wanting: 13, entries: 200 };
     let delay = Simulation::new(plane).workload(all).run().unwrap().sync_delay.unwrap();
     assert!(delay.min >= 1.0 && delay.max <= 2.0, "{delay}");
@@ -224,7 +249,8 @@ fn settings_that_make_no_sense_are_refused() {
         assert!(matches!(error.cause, SimCause::Setting(_)), "{error}");
         error.to_string()
     };
-    assert_eq!(refused(Simulation::new(Vec::new())), "there are no nodes");
+    let none = Simulation::<RicartAgrawala>::new(Vec::new()).run().unwrap_err();
+    assert!(matches!(none.cause, SimCause::Cluster(_)), "{none}");
     for delay in [
         Delay::Constant(-1.0),
         Delay::Constant(f64::NAN),
@@ -249,19 +275,30 @@ fn settings_that_make_no_sense_are_refused() {
 
 /// Enters two periods after it has asked.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-struct Patient(Phase);
+struct Patient {
+    me: NodeId,
+    phase: Phase,
+}
 
-impl Protocol for Patient {
+impl Machine for Patient {
     type Message = Hello;
 
+    fn id(&self) -> NodeId {
+        self.me
+    }
+
+    fn nodes(&self) -> usize {
+        2
+    }
+
     fn request(&mut self, out: &mut Outbox<Hello>) -> Result<(), Refused> {
-        self.0.request()?;
+        self.phase.request()?;
         out.set_timer(Timer(7), 2);
         Ok(())
     }
 
     fn release(&mut self, _: &mut Outbox<Hello>) -> Result<(), Refused> {
-        self.0.release()
+        self.phase.release()
     }
 
     fn receive(&mut self, _: NodeId, _: Hello, _: &mut Outbox<Hello>) -> Result<(), Refused> {
@@ -270,14 +307,23 @@ impl Protocol for Patient {
 
     fn timeout(&mut self, timer: Timer, out: &mut Outbox<Hello>) -> Result<(), Refused> {
         assert_eq!(timer, Timer(7));
-        self.0.enter(out);
+        self.phase.enter(out);
         Ok(())
+    }
+}
+
+impl Protocol for Patient {
+    type Access = Shared;
+
+    fn phase(&self) -> Phase {
+        self.phase
     }
 }
 
 #[test]
 fn timers_count_in_the_longest_that_a_message_takes() {
-    let patient = || Simulation::new(vec![Patient(Phase::Idle); 2]);
+    let patient =
+        || Simulation::new(NodeId::all(2).map(|me| Patient { me, phase: Phase::Idle }).collect());
     // A tick more, so that a message that is sent just in time comes before.
     let tick = Time(1).as_units();
     let exactly = |units: f64| exactly(units + tick);
@@ -287,5 +333,9 @@ fn timers_count_in_the_longest_that_a_message_takes() {
     assert_eq!(delay(patient().period(0.25)), exactly(0.5));
 
     let report = patient().traced().run().unwrap();
-    replay(vec![Patient(Phase::Idle); 2], &report.trace.unwrap()).unwrap();
+    replay(
+        NodeId::all(2).map(|me| Patient { me, phase: Phase::Idle }).collect(),
+        &report.trace.unwrap(),
+    )
+    .unwrap();
 }

@@ -7,13 +7,14 @@ use common::load::{mean, saturated};
 use exclusion::message::banta_efficient::Late;
 use exclusion::message::sim::{Delay, Simulation, Workload};
 use exclusion::message::{
-    BantaEfficient, BantaFair, BantaK, BantaSimple, ClusterError, Event, Happening, NaimiTrehel,
-    NaimiTrehelQueue, NodeId, Protocol, Raymond, RicartAgrawalaToken, SinghalHeuristic,
-    SuzukiKasami, TokenBased, TokenRing, Topology, Trace, Tree,
+    BantaEfficient, BantaFair, BantaK, BantaSimple, Claims, ClusterError, Event, Happening,
+    NaimiTrehel, NaimiTrehelQueue, NodeId, Protocol, Raymond, RicartAgrawalaToken,
+    SinghalHeuristic, SuzukiKasami, TokenRing, Topology, Trace, Tree,
 };
 
 /// One token at every step, held or on its way, whatever the delays.
-fn one_token<P: TokenBased>(nodes: &[P]) {
+fn one_token<P: Claims>(nodes: &[P]) {
+    let token = P::token().expect("a token is the permission");
     let n = nodes.len();
     for (seed, delay) in
         (0..30).zip([Delay::Exponential(1.0), Delay::Uniform(0.0, 2.0)].into_iter().cycle())
@@ -24,8 +25,8 @@ fn one_token<P: TokenBased>(nodes: &[P]) {
         ] {
             let simulation = Simulation::new(nodes.to_vec()).seed(seed).delay(delay);
             let outcome = simulation.workload(workload).run_checking(|view| {
-                let held = view.nodes.iter().filter(|node| node.has_token()).count();
-                let sent = view.in_flight().filter(|(_, _, message)| P::is_token(message)).count();
+                let held = view.nodes.iter().filter(|node| (token.has)(node)).count();
+                let sent = view.in_flight().filter(|(_, _, message)| (token.is)(message)).count();
                 match held + sent {
                     1 => Ok(()),
                     tokens => Err(format!("{tokens} tokens")),
@@ -307,7 +308,8 @@ fn a_request_that_was_overtaken_does_not_count_again() {
     cluster.release(2);
     // Only now site 1's old request arrives: it has been served, and the token stays.
     cluster.deliver(2, |message| matches!(message, Message::Request(NodeId(1), _)));
-    assert!(cluster.nodes[2].has_token());
+    let token = SuzukiKasami::token().expect("a token is the permission");
+    assert!((token.has)(&cluster.nodes[2]));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
 
 use exclusion::message::Protocol;
-use exclusion::message::actor::Cluster;
+use exclusion::message::actor::{Cluster, DataOf};
 
 /// How long the last `wanting` nodes of a cluster take for about so many entries, and what was sent.
 ///
@@ -16,9 +16,10 @@ use exclusion::message::actor::Cluster;
 pub fn time_of_entries<P>(nodes: Vec<P>, wanting: usize, entries: u64) -> Timing
 where
     P: Protocol<Message: Send> + Send + 'static,
+    DataOf<P, ()>: Send + Sync,
 {
     let each = entries.div_ceil(wanting as u64);
-    let cluster = Cluster::start(nodes, 0_u64).expect("the cluster starts");
+    let cluster = Cluster::start(nodes, ()).expect("the cluster starts");
     let handles = cluster.handles().into_iter().rev().take(wanting);
     let start = Barrier::new(wanting + 1);
     let begun = std::thread::scope(|scope| {
@@ -35,7 +36,7 @@ where
         Instant::now()
     });
     let took = begun.elapsed();
-    Timing { entries: each * wanting as u64, took, messages: cluster.shutdown().total() }
+    Timing { entries: each * wanting as u64, took, messages: cluster.shutdown().messages.total() }
 }
 
 /// What was timed.

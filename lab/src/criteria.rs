@@ -3,11 +3,10 @@
 
 use std::fmt::Write;
 
-use exclusion::message::Protocol;
+use exclusion::message::registry::{Algorithm, Shipped, Visitor};
 use exclusion::message::sim::{Delay, Report, Simulation, Workload};
 use serde::Serialize;
 
-use crate::catalogue::Visitor;
 use crate::messages::{Load, Measure};
 
 /// What an algorithm costs by each criterion. None where it does not get that far: plain voting deadlocks.
@@ -47,13 +46,10 @@ impl Compare {
 impl Visitor for Compare {
     type Output = Row;
 
-    fn visit<P>(self, algorithm: &'static str, cluster: Vec<P>) -> Row
-    where
-        P: Protocol<Message: Send> + Send + 'static,
-    {
+    fn visit<P: Shipped>(self, algorithm: &'static Algorithm, cluster: Vec<P>) -> Row {
         let nodes = cluster.len();
         let mean = |load| {
-            let row = Measure { load, seed: self.seed }.visit(algorithm, cluster.clone());
+            let row = Measure { load, seed: self.seed }.measure(algorithm, cluster.clone());
             row.error.is_none().then_some(row.mean)
         };
         // Messages and stays take exactly T, so that delays come out in whole T.
@@ -70,7 +66,7 @@ impl Visitor for Compare {
             report.load.iter().map(|&count| count as f64 / report.entries as f64).collect()
         });
         Row {
-            algorithm,
+            algorithm: algorithm.name,
             nodes,
             formula: P::cost(&cluster).expect("every algorithm has a formula").formula,
             alone: mean(Load::Alone),

@@ -81,7 +81,8 @@ impl<'a> Drawing<'a> {
                         }
                     }
                 }
-                Happening::Starts | Happening::TimesOut(_) | Happening::SetsTimer { .. } => {}
+                // What has no arrow: starts, timers, notices.
+                _ => {}
             }
         }
         // What is open at the end has not been answered at all, where requests are answered.

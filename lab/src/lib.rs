@@ -4,7 +4,6 @@
 
 pub mod actors;
 pub mod broken;
-pub mod catalogue;
 pub mod chart;
 pub mod contention;
 pub mod criteria;

@@ -4,11 +4,10 @@ use std::fmt::Write;
 use std::ops::RangeInclusive;
 
 use clap::ValueEnum;
+use exclusion::message::Cost;
+use exclusion::message::registry::{Algorithm, Shipped, Visitor};
 use exclusion::message::sim::{Delay, Simulation, Workload};
-use exclusion::message::{Cost, Protocol};
 use serde::Serialize;
-
-use crate::catalogue::Visitor;
 
 /// How much is wanted of a cluster.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum, Serialize)]
@@ -36,11 +35,6 @@ impl Load {
             Self::All => "all",
             Self::Saturated => "saturated",
         }
-    }
-
-    /// Whether an algorithm gets anywhere under it: plain voting deadlocks when contended, which is its point.
-    pub fn suits(self, algorithm: &str) -> bool {
-        self == Self::Alone || algorithm != "maekawa_voting"
     }
 
     /// About so many entries of this load; at least one a node.
@@ -108,10 +102,17 @@ impl Measure {
 impl Visitor for Measure {
     type Output = Row;
 
-    fn visit<P: Protocol>(self, algorithm: &'static str, cluster: Vec<P>) -> Row {
+    fn visit<P: Shipped>(self, algorithm: &'static Algorithm, cluster: Vec<P>) -> Row {
+        self.measure(algorithm, cluster)
+    }
+}
+
+impl Measure {
+    /// Measures any cluster.
+    pub(crate) fn measure<P: Shipped>(self, algorithm: &'static Algorithm, cluster: Vec<P>) -> Row {
         let Self { load, seed } = self;
         let nodes = cluster.len();
-        let cost = P::cost(&cluster).expect("every algorithm of the catalogue has a formula");
+        let cost = P::cost(&cluster).expect("every algorithm of the registry has a formula");
         let promise = load.promise(&cost).clone();
         // Where there is no bound to go by, the entries alone are bounded.
         let most = if promise.end().is_finite() { promise.end().max(1.0) } else { 1.0 };
@@ -125,7 +126,7 @@ impl Visitor for Measure {
             .workload(load.workload(nodes, entries))
             .run();
         let mut row = Row {
-            algorithm,
+            algorithm: algorithm.name,
             nodes,
             load,
             entries: 0,
@@ -174,20 +175,20 @@ pub struct WaitingRow {
     pub ok: bool,
 }
 
-/// Measures a cluster at m waiting. `entries_at_a_time` tells chapter 6 from chapter 5.
+/// Measures a cluster at m waiting. Chapter 6, which lets in several, has another formula than chapter 5.
 #[derive(Clone, Copy, Debug)]
 pub struct AtWaiting(pub usize);
 
 impl Visitor for AtWaiting {
     type Output = Result<WaitingRow, String>;
 
-    fn visit<P: Protocol>(self, algorithm: &'static str, cluster: Vec<P>) -> Self::Output {
+    fn visit<P: Shipped>(self, algorithm: &'static Algorithm, cluster: Vec<P>) -> Self::Output {
         let Self(waiting) = self;
         let nodes = cluster.len();
         if waiting == 0 || waiting >= nodes {
             return Err(format!("{waiting} of {nodes} nodes cannot wait: take 1 to {}", nodes - 1));
         }
-        let several = usize::from(cluster[0].entries_at_a_time() > 1);
+        let several = usize::from(algorithm.several_entries);
         // Of m+1 nodes that want in, the good site is outside when its cycle begins. The first cycles are left out.
         let sent = |cycles: u64| {
             let workload =
@@ -206,7 +207,7 @@ impl Visitor for AtWaiting {
         let formula = share(nodes - 1 - several) + 1.0 + several as f64;
         let thesis = share(nodes) + 1.0 + several as f64;
         let ok = (mean - formula).abs() < 1e-9;
-        Ok(WaitingRow { algorithm, nodes, waiting, mean, formula, thesis, ok })
+        Ok(WaitingRow { algorithm: algorithm.name, nodes, waiting, mean, formula, thesis, ok })
     }
 }
 

@@ -247,7 +247,7 @@ impl<A: Program> Model for Contention<A> {
     fn properties(&self) -> Vec<Property<Self>> {
         let mut properties = vec![
             Property::always("mutual exclusion", Self::is_exclusive),
-            Property::always("no dead end", Self::is_alive),
+            Property::always("no deadlock", Self::is_alive),
             Property::sometimes("everybody enters", Self::is_done),
         ];
         if self.entries.iter().filter(|&&times| times > 0).count() > 1 {

@@ -1,20 +1,8 @@
 //! Small simulated runs, to be drawn.
 
+use exclusion::message::registry::{Algorithm, Shipped, Visitor};
 use exclusion::message::sim::{Delay, Simulation, Workload};
 use exclusion::message::{Protocol, Trace};
-
-use crate::catalogue::Visitor;
-
-/// How many nodes show best what an algorithm does: few, but as many as its arrangement needs.
-pub fn nodes_for(algorithm: &str) -> usize {
-    match algorithm {
-        "maekawa" | "maekawa_voting" | "raymond_k" | "banta_k" => 4,
-        "maekawa_triangle" | "maekawa_triangle_columns" | "maekawa_triangle_rows" => 6,
-        "maekawa_plane" => 7,
-        "raymond" | "suzuki_kasami_tree" | "naimi_trehel" | "naimi_trehel_queue" => 5,
-        _ => 3,
-    }
-}
 
 /// A small simulated run. The same for the same seed.
 #[derive(Clone, Copy, Debug)]
@@ -28,7 +16,17 @@ pub struct Sketch {
 impl Visitor for Sketch {
     type Output = Result<Trace, String>;
 
-    fn visit<P: Protocol>(self, _: &'static str, cluster: Vec<P>) -> Self::Output {
+    fn visit<P: Shipped>(self, _: &'static Algorithm, cluster: Vec<P>) -> Self::Output {
+        self.draw(cluster)
+    }
+}
+
+impl Sketch {
+    /// A run of any cluster.
+    ///
+    /// # Errors
+    /// If there is nothing to draw, and why.
+    pub fn draw<P: Protocol>(self, cluster: Vec<P>) -> Result<Trace, String> {
         let simulation = Simulation::new(cluster)
             .seed(self.seed)
             .delay(Delay::Uniform(0.6, 1.4))

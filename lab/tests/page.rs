@@ -118,7 +118,7 @@ fn assert_sound(seen: &Seen, width: u32) {
         "counterexample",
         "comparison",
     ];
-    let stories = lab::catalogue::NAMES.iter().map(|name| format!("story-{name}"));
+    let stories = names().map(|name| format!("story-{name}"));
     for id in figures.map(str::to_owned).into_iter().chain(stories) {
         let figure = seen.figures.iter().find(|figure| figure.id == id);
         assert!(figure.is_some_and(|figure| figure.shown), "at {width}: no figure '{id}'");
@@ -179,7 +179,7 @@ fn the_commands_of_the_diagrams_draw_them() {
         }
         drawn += 1;
     }
-    assert_eq!(drawn, lab::catalogue::NAMES.len() + 1);
+    assert_eq!(drawn, names().count() + 1);
 }
 
 #[test]
@@ -215,4 +215,9 @@ fn a_bad_page_is_seen_to_be_bad() {
 
     let missing = "<img src='no-such-picture.png'><script>console.error('something')</script>";
     assert!(!look("console", &bad(missing), 400).console.is_empty());
+}
+
+/// The names of all algorithms.
+fn names() -> impl Iterator<Item = &'static str> {
+    exclusion::message::registry::ALGORITHMS.iter().map(|algorithm| algorithm.name)
 }

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use exclusion::message::actor::{Cluster, Down};
 use exclusion::message::{
-    CarvalhoRoucairol, CentralCoordinator, Exclusive, Message, NodeId, Outbox, Protocol, Refused,
-    RicartAgrawala,
+    CarvalhoRoucairol, CentralCoordinator, Exclusive, Machine, Message, NodeId, Outbox, Phase,
+    Protocol, Refused, RicartAgrawala,
 };
 use loom::thread;
 use loom_tests::{Search, hold};
@@ -14,7 +14,7 @@ use loom_tests::{Search, hold};
 /// Both users enter once; nothing is lost.
 fn both_enter<P>(nodes: Vec<P>)
 where
-    P: Exclusive<Message: Send> + Send + 'static,
+    P: Protocol<Message: Send, Access = Exclusive> + Send + 'static,
 {
     let cluster = Cluster::start(nodes, 0).expect("two nodes");
     let [mut one, mut other] = <[_; 2]>::try_from(cluster.handles()).expect("two handles");
@@ -92,7 +92,7 @@ fn try_lock_while_being_asked() {
 
 /// Lets everybody in at once.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-struct Careless;
+struct Careless(NodeId);
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct Nothing;
@@ -103,8 +103,16 @@ impl Message for Nothing {
     }
 }
 
-impl Protocol for Careless {
+impl Machine for Careless {
     type Message = Nothing;
+
+    fn id(&self) -> NodeId {
+        self.0
+    }
+
+    fn nodes(&self) -> usize {
+        2
+    }
 
     fn request(&mut self, out: &mut Outbox<Nothing>) -> Result<(), Refused> {
         out.enter();
@@ -120,12 +128,20 @@ impl Protocol for Careless {
     }
 }
 
-impl Exclusive for Careless {}
+impl Protocol for Careless {
+    type Access = Exclusive;
+
+    fn phase(&self) -> Phase {
+        Phase::Idle
+    }
+}
 
 #[test]
 fn a_careless_protocol_is_noticed() {
     let noticed = std::panic::catch_unwind(|| {
-        hold("actors::careless", Search::Preemptions(2), || both_enter(vec![Careless; 2]));
+        hold("actors::careless", Search::Preemptions(2), || {
+            both_enter(NodeId::all(2).map(Careless).collect())
+        });
     });
     assert!(noticed.is_err(), "two were inside, and nobody noticed");
 }

@@ -15,6 +15,7 @@ use super::{NodeId, Refused};
 /// assert!(there.tick().unwrap() > sent);
 /// ```
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Clock(u64);
 
 impl Clock {
@@ -48,6 +49,7 @@ impl Clock {
 
 /// When a request was made, and by whom: the order in which requests have priority. Smaller is older.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Stamp {
     /// The logical time.
     pub time: u64,

@@ -1,19 +1,27 @@
-//! What can be wrong: with a configuration, and with an input.
+//! What can be wrong: with an input, with a run, and with a cluster.
 
 use std::error::Error;
 use std::fmt;
 
-use super::NodeId;
 use super::quorum::QuorumError;
+use super::{Machine, NodeId};
 
-/// Why a protocol does not take an input. [`step`](super::step) makes an [`Unexpected`] of it.
+/// Why a machine does not take an input. [`step`](super::step) makes an [`InputError`] of it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Refused(pub &'static str);
 
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+impl Error for Refused {}
+
 /// A node got an input that cannot occur in its state: a message that nobody sent, a release without an entry.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Unexpected {
-    /// Who got it.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct InputError {
+    /// The node that got it.
     pub node: NodeId,
     /// What it got.
     pub input: String,
@@ -21,20 +29,91 @@ pub struct Unexpected {
     pub why: &'static str,
 }
 
-impl fmt::Display for Unexpected {
+impl fmt::Display for InputError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { node, input, why } = self;
         write!(f, "{node} cannot take {input}: {why}")
     }
 }
 
-impl Error for Unexpected {}
+impl Error for InputError {}
+
+/// What must not happen in a run, whoever runs it.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
+pub enum Violation {
+    /// A node refused an input.
+    Unexpected(InputError),
+    /// A node let its user in who had not asked.
+    NotAsked(NodeId),
+    /// More users are inside than may be: these, as far as they are known.
+    NotExclusive(Vec<NodeId>),
+    /// These wait, and nothing will ever happen again.
+    Deadlock(Vec<NodeId>),
+    /// A node sent a message to one that does not exist.
+    NoSuchNode {
+        /// Who sent it.
+        from: NodeId,
+        /// To whom.
+        to: NodeId,
+    },
+    /// A step was to be taken with an outbox that holds what another node put in.
+    OutboxOfAnother {
+        /// The node that was to take the step.
+        node: NodeId,
+        /// The node that filled the outbox.
+        owner: NodeId,
+    },
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unexpected(input) => input.fmt(f),
+            Self::NotAsked(node) => write!(f, "{node} let its user in, who had not asked"),
+            Self::NotExclusive(inside) => match inside[..] {
+                [node] => write!(f, "{node} was let in while others were inside"),
+                _ => write!(f, "{inside:?} are inside together"),
+            },
+            Self::Deadlock(waiting) => {
+                write!(f, "{waiting:?} wait, and nothing is in flight: a deadlock")
+            }
+            Self::NoSuchNode { from, to } => {
+                write!(f, "{from} sent a message to {to}, which does not exist")
+            }
+            Self::OutboxOfAnother { node, owner } => {
+                write!(f, "{node} cannot use the outbox that {owner} has filled: empty it first")
+            }
+        }
+    }
+}
+
+impl Error for Violation {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Unexpected(input) => Some(input),
+            _ => None,
+        }
+    }
+}
 
 /// A cluster that cannot be.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum ClusterError {
     /// Fewer than two nodes: nobody to exclude.
     TooFewNodes(usize),
+    /// More nodes than there are [`NodeId`]s.
+    TooManyNodes(usize),
+    /// A node stands where another belongs: the node at position `i` must be node `i`, of as many nodes as there are.
+    OutOfPlace {
+        /// The position.
+        position: usize,
+        /// The node that stands there.
+        node: NodeId,
+        /// Of how many nodes it believes to be one.
+        nodes: usize,
+    },
     /// A node that the cluster does not have.
     UnknownNode {
         /// The node.
@@ -59,9 +138,49 @@ impl ClusterError {
     /// The number of nodes, if it is one that makes sense.
     ///
     /// # Errors
-    /// [`TooFewNodes`](Self::TooFewNodes) for 0 and 1.
+    /// [`TooFewNodes`](Self::TooFewNodes) for 0 and 1, [`TooManyNodes`](Self::TooManyNodes) past 2³² - 1.
     pub fn check_size(nodes: usize) -> Result<usize, Self> {
-        if nodes < 2 { Err(Self::TooFewNodes(nodes)) } else { Ok(nodes) }
+        match nodes {
+            0 | 1 => Err(Self::TooFewNodes(nodes)),
+            _ if u32::try_from(nodes).is_err() => Err(Self::TooManyNodes(nodes)),
+            _ => Ok(nodes),
+        }
+    }
+
+    /// The node, if it is one of a cluster that makes sense.
+    ///
+    /// # Errors
+    /// As [`check_size`](Self::check_size) and [`check_node`](Self::check_node).
+    pub fn check_member(node: NodeId, nodes: usize) -> Result<NodeId, Self> {
+        Self::check_size(nodes)?;
+        Self::check_node(node, nodes)
+    }
+
+    /// All nodes of a cluster, each made by itself.
+    ///
+    /// # Errors
+    /// If the number makes no sense, or a node cannot be made.
+    pub fn all_nodes<N>(
+        nodes: usize,
+        node: impl FnMut(NodeId) -> Result<N, Self>,
+    ) -> Result<Vec<N>, Self> {
+        Self::check_size(nodes)?;
+        NodeId::all(nodes).map(node).collect()
+    }
+
+    /// Whether each machine stands where it belongs: the one at position `i` is node `i`, and all are of one cluster.
+    ///
+    /// # Errors
+    /// [`OutOfPlace`](Self::OutOfPlace) for the first that does not, [`TooFewNodes`](Self::TooFewNodes) for too few.
+    pub fn check_places<M: Machine>(machines: &[M]) -> Result<(), Self> {
+        let nodes = Self::check_size(machines.len())?;
+        let strays = machines.iter().enumerate().filter(|(position, machine)| {
+            machine.id().index() != *position || machine.nodes() != nodes
+        });
+        match strays.map(|(position, it)| (position, it.id(), it.nodes())).next() {
+            Some((position, node, nodes)) => Err(Self::OutOfPlace { position, node, nodes }),
+            None => Ok(()),
+        }
     }
 
     /// The node, if the cluster has it.
@@ -79,6 +198,13 @@ impl fmt::Display for ClusterError {
             Self::TooFewNodes(nodes) => {
                 write!(f, "{nodes} nodes have nobody to exclude: take 2 or more")
             }
+            Self::TooManyNodes(nodes) => {
+                write!(f, "{nodes} nodes cannot be numbered: take at most {}", u32::MAX)
+            }
+            Self::OutOfPlace { position, node, nodes } => write!(
+                f,
+                "at position {position} stands {node} of {nodes} nodes: put each node of one cluster at its own number"
+            ),
             Self::UnknownNode { node, nodes } => {
                 write!(f, "there is no {node}: the nodes are n0 to n{}", nodes.saturating_sub(1))
             }
@@ -93,7 +219,14 @@ impl fmt::Display for ClusterError {
     }
 }
 
-impl Error for ClusterError {}
+impl Error for ClusterError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Quorum(quorum) => Some(quorum),
+            _ => None,
+        }
+    }
+}
 
 impl From<QuorumError> for ClusterError {
     fn from(quorum: QuorumError) -> Self {

@@ -51,38 +51,38 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod claims;
 mod clock;
-mod cost;
 mod error;
+mod machine;
 mod node;
-mod outbox;
 mod permission;
-mod phase;
+mod protocol;
 pub mod quorum;
 mod random;
+pub mod registry;
 mod run;
 mod token;
 mod topology;
 mod trace;
+mod traffic;
 
-use std::fmt::Debug;
-use std::hash::Hash;
-
+pub use claims::{Bypass, Claims, Cost, TokenClaim};
 pub use clock::{Clock, Stamp};
-pub use cost::{Cost, Traffic};
-pub use error::{ClusterError, Refused, Unexpected};
+pub use error::{ClusterError, InputError, Refused, Violation};
+pub use machine::{
+    Channels, Input, Machine, Message, Notice, Outbox, Output, Timer, step, step_lock,
+};
 pub use node::{NodeId, NodeSet};
-pub use outbox::{Input, Outbox, Timer, step};
 pub use permission::{
-    CarvalhoRoucairol, CentralCoordinator, Lamport, Maekawa, MaekawaVoting, RaymondK,
-    RicartAgrawala, SinghalDynamic,
+    CarvalhoRoucairol, CentralCoordinator, Lamport, Maekawa, RaymondK, RicartAgrawala,
+    SinghalDynamic,
 };
 pub use permission::{
-    carvalho_roucairol, central, lamport, maekawa, maekawa_voting, raymond_k, ricart_agrawala,
-    singhal_dynamic,
+    carvalho_roucairol, central, lamport, maekawa, raymond_k, ricart_agrawala, singhal_dynamic,
 };
-pub use phase::Phase;
-pub use quorum::GrantingSets;
+pub use protocol::{Access, Exclusive, Phase, Protocol, Shared};
+pub use quorum::Quorums;
 #[cfg(all(feature = "check", not(exclusion_loom)))]
 pub use run::check;
 pub use run::replay::{ReplayCause, ReplayError, replay};
@@ -97,110 +97,4 @@ pub use token::{
 };
 pub use topology::{Topology, Tree};
 pub use trace::{Event, Happening, ParseTraceError, Time, Trace};
-
-/// What a message must be.
-pub trait Message: Clone + Eq + Hash + Debug {
-    /// Its kind, by which messages are counted, in one word: `REQUEST`, `GRANT`.
-    fn kind(&self) -> &'static str;
-}
-
-/// In which order a channel between two nodes delivers.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Channels {
-    /// As sent: first in, first out, from each node to each other.
-    Fifo,
-    /// In any order.
-    AnyOrder,
-}
-
-/// One node of a mutual-exclusion algorithm: the whole of its state, and what it does.
-///
-/// Constructors are apart, since each algorithm needs other things to know; they make a whole cluster, and the node at
-/// position `i` is [`NodeId`] `i`.
-///
-/// What a runner promises: a request only when the last one has been released, a release only after an entry, each
-/// message once to whom it was sent, each timer once. What a node promises: the same state and input give the same
-/// output, one [`Outbox::enter`] for each request, and an error, with nothing changed, for an input that cannot occur.
-pub trait Protocol: Clone + Eq + Hash + Debug {
-    /// What the nodes say to each other.
-    type Message: Message;
-
-    /// The channels it needs.
-    const CHANNELS: Channels = Channels::AnyOrder;
-
-    /// Whether the nodes fall silent when nobody wants to enter. A token that circles does not.
-    const RESTS: bool = true;
-
-    /// The cluster starts, before anything else happens. Most algorithms have nothing to do.
-    fn start(&mut self, _out: &mut Outbox<Self::Message>) {}
-
-    /// The user wants to enter.
-    ///
-    /// # Errors
-    /// If it has asked already, or is inside.
-    fn request(&mut self, out: &mut Outbox<Self::Message>) -> Result<(), Refused>;
-
-    /// The user leaves.
-    ///
-    /// # Errors
-    /// If it is not inside.
-    fn release(&mut self, out: &mut Outbox<Self::Message>) -> Result<(), Refused>;
-
-    /// A message arrives.
-    ///
-    /// # Errors
-    /// If it cannot occur in this state.
-    fn receive(
-        &mut self,
-        from: NodeId,
-        message: Self::Message,
-        out: &mut Outbox<Self::Message>,
-    ) -> Result<(), Refused>;
-
-    /// A timer has run out.
-    ///
-    /// # Errors
-    /// If it was not set.
-    fn timeout(&mut self, _timer: Timer, _out: &mut Outbox<Self::Message>) -> Result<(), Refused> {
-        Err(Refused("it sets no timers"))
-    }
-
-    /// How many may be inside at a time.
-    fn entries_at_a_time(&self) -> usize {
-        1
-    }
-
-    /// Whether what always holds between the nodes and the messages on the way (from whom, to whom, what) does, beyond
-    /// what holds for every protocol. None if the protocol claims nothing.
-    fn invariant(
-        _cluster: &[Self],
-        _on_the_way: &[(NodeId, NodeId, &Self::Message)],
-    ) -> Option<Result<(), &'static str>> {
-        None
-    }
-
-    /// What an entry costs in this cluster, if there is a formula for it.
-    fn cost(_cluster: &[Self]) -> Option<Cost> {
-        None
-    }
-}
-
-/// A protocol that serves requests in the order of their stamps: who is inside asked before all who wait.
-pub trait Ordered: Protocol {
-    /// The stamp of the user's request, while it waits or is inside.
-    fn stamp(&self) -> Option<Stamp>;
-}
-
-/// A protocol in which a token is the permission: there is exactly one, held or on its way.
-pub trait TokenBased: Protocol {
-    /// Whether the node has the token.
-    fn has_token(&self) -> bool;
-
-    /// Whether the message is the token.
-    fn is_token(message: &Self::Message) -> bool;
-}
-
-/// A protocol that lets in one at a time: who is inside may change what it guards.
-///
-/// Implement it where [`entries_at_a_time`](Protocol::entries_at_a_time) is always 1.
-pub trait Exclusive: Protocol {}
+pub use traffic::Traffic;

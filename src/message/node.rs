@@ -6,6 +6,7 @@ use super::Refused;
 
 /// A node of a cluster: a number from 0.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct NodeId(pub u32);
 
 impl NodeId {
@@ -83,6 +84,7 @@ impl fmt::Debug for NodeId {
 /// assert_eq!(row.len(), 3);
 /// ```
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct NodeSet {
     words: Vec<u64>,
 }

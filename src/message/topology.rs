@@ -97,18 +97,26 @@ impl Topology {
         }
     }
 
+    /// The neighbour on a node's way to each node; itself for itself.
+    pub fn routes_from(&self, me: NodeId) -> Vec<NodeId> {
+        let nodes = NodeId::all(self.nodes());
+        match self {
+            Self::Complete(_) => nodes.collect(),
+            Self::Ring(count) => {
+                let next = NodeId::at((me.index() + 1) % count);
+                nodes.map(|to| if to == me { me } else { next }).collect()
+            }
+            Self::Tree(tree) => {
+                nodes.map(|target| tree.towards(target)[me.index()].unwrap_or(target)).collect()
+            }
+        }
+    }
+
     /// For each node, the neighbour on the way to each other node; itself for itself.
     pub fn routes(&self) -> Vec<Vec<NodeId>> {
         let nodes = NodeId::all(self.nodes());
         match self {
-            Self::Complete(_) => nodes.clone().map(|_| nodes.clone().collect()).collect(),
-            Self::Ring(count) => nodes
-                .clone()
-                .map(|me| {
-                    let next = NodeId::at((me.index() + 1) % count);
-                    nodes.clone().map(|to| if to == me { me } else { next }).collect()
-                })
-                .collect(),
+            Self::Complete(_) | Self::Ring(_) => nodes.map(|me| self.routes_from(me)).collect(),
             Self::Tree(tree) => {
                 let mut routes = vec![Vec::with_capacity(self.nodes()); self.nodes()];
                 for target in nodes {

@@ -10,16 +10,18 @@
 //! 3.000000 n0 leaves
 //! 3.000000 n0 sets timer 0 for 2
 //! 5.000000 n0 timer 0 runs out
+//! 6.000000 n0 learns that n1 is down
 //! ```
 
 use std::error::Error;
 use std::fmt;
 use std::str::FromStr;
 
-use super::{NodeId, Timer};
+use super::{Input, Message, NodeId, Notice, Output, Timer};
 
 /// A moment, in units of T (one message delay), to the millionth.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Time(pub u64);
 
 impl Time {
@@ -56,6 +58,7 @@ impl fmt::Debug for Time {
 
 /// Something that happened at a node.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Event {
     /// When.
     pub time: Time,
@@ -65,8 +68,10 @@ pub struct Event {
     pub happening: Happening,
 }
 
-/// What can happen at a node. The first five are inputs, the others what the node did in answer.
+/// What can happen at a node. The first six are inputs, the others what the node did in answer.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub enum Happening {
     /// It starts, and has something to do.
     Starts,
@@ -83,6 +88,8 @@ pub enum Happening {
     },
     /// A timer runs out.
     TimesOut(Timer),
+    /// It is told about the fate of a node.
+    Learns(Notice),
     /// It sends a message.
     Sends {
         /// To whom.
@@ -105,6 +112,34 @@ pub enum Happening {
     },
 }
 
+impl Happening {
+    /// An input, as it is written down. Messages are numbered by whoever writes.
+    pub fn of_input<M>(input: &Input<M>, number: u64) -> Self {
+        match *input {
+            Input::Start => Self::Starts,
+            Input::Request => Self::Requests,
+            Input::Release => Self::Leaves,
+            Input::Receive { from, .. } => Self::Receives { from, message: number },
+            Input::Timeout(timer) => Self::TimesOut(timer),
+            Input::Notice(notice) => Self::Learns(notice),
+        }
+    }
+
+    /// An output, as it is written down. Messages are numbered by whoever writes.
+    pub fn of_output<M: Message>(output: &Output<M>, number: u64) -> Self {
+        match output {
+            Output::Send { to, message } => Self::Sends {
+                to: *to,
+                message: number,
+                kind: message.kind().to_owned(),
+                text: format!("{message:?}"),
+            },
+            &Output::SetTimer { timer, periods } => Self::SetsTimer { timer, periods },
+            Output::Enter => Self::Enters,
+        }
+    }
+}
+
 impl fmt::Display for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {} ", self.time, self.node)?;
@@ -114,6 +149,9 @@ impl fmt::Display for Event {
             Happening::Leaves => write!(f, "leaves"),
             Happening::Receives { from, message } => write!(f, "receives {message} from {from}"),
             Happening::TimesOut(Timer(timer)) => write!(f, "timer {timer} runs out"),
+            Happening::Learns(Notice::Down(node)) => write!(f, "learns that {node} is down"),
+            Happening::Learns(Notice::Up(node)) => write!(f, "learns that {node} is up"),
+            Happening::Learns(Notice::Recovered) => write!(f, "recovers"),
             Happening::Sends { to, message, kind, text } => {
                 write!(f, "sends {message} to {to}: {kind} {text}")
             }
@@ -127,9 +165,17 @@ impl fmt::Display for Event {
 
 /// The events of a run, in order.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Trace {
     /// The events, in order.
     pub events: Vec<Event>,
+}
+
+impl Trace {
+    /// Writes down one more event.
+    pub fn note(&mut self, time: Time, node: NodeId, happening: Happening) {
+        self.events.push(Event { time, node, happening });
+    }
 }
 
 impl fmt::Display for Trace {
@@ -193,6 +239,11 @@ fn parse_event(line: &str) -> Option<Event> {
         ["requests"] => Happening::Requests,
         ["leaves"] => Happening::Leaves,
         ["enters"] => Happening::Enters,
+        ["recovers"] => Happening::Learns(Notice::Recovered),
+        ["learns", "that", node, "is", "down"] => {
+            Happening::Learns(Notice::Down(parse_node(node)?))
+        }
+        ["learns", "that", node, "is", "up"] => Happening::Learns(Notice::Up(parse_node(node)?)),
         ["receives", message, "from", from] => {
             Happening::Receives { from: parse_node(from)?, message: message.parse().ok()? }
         }
@@ -241,12 +292,15 @@ mod tests {
 3.000000 n0 leaves
 3.000000 n0 sets timer 4 for 2
 5.000001 n0 timer 4 runs out
+6.000000 n0 learns that n1 is down
+7.000000 n0 learns that n1 is up
+8.000000 n1 recovers
 ";
 
     #[test]
     fn what_is_written_can_be_read_again() {
         let trace: Trace = TEXT.parse().unwrap();
-        assert_eq!(trace.events.len(), 8);
+        assert_eq!(trace.events.len(), 11);
         assert_eq!(trace.to_string(), TEXT);
     }
 

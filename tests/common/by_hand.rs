@@ -3,12 +3,15 @@
 use std::collections::VecDeque;
 use std::fmt::Debug;
 
-use exclusion::message::{Input, NodeId, Outbox, Protocol, Timer, Unexpected, step};
+use exclusion::message::{
+    Input, NodeId, Outbox, Output, Phase, Protocol, Timer, Violation, step_lock,
+};
 
 pub struct ByHand<P: Protocol> {
     pub nodes: Vec<P>,
+    users: Vec<Phase>,
     /// From whom, to whom, what: as they were sent.
-    pub on_the_way: VecDeque<(NodeId, NodeId, P::Message)>,
+    pub in_flight: VecDeque<(NodeId, NodeId, P::Message)>,
     pub timers: Vec<(NodeId, Timer)>,
     /// Who entered, in order.
     pub entered: Vec<NodeId>,
@@ -16,17 +19,27 @@ pub struct ByHand<P: Protocol> {
 
 impl<P: Protocol> ByHand<P> {
     pub fn new(nodes: Vec<P>) -> Self {
-        Self { nodes, on_the_way: VecDeque::new(), timers: Vec::new(), entered: Vec::new() }
+        Self {
+            users: vec![Phase::Idle; nodes.len()],
+            nodes,
+            in_flight: VecDeque::new(),
+            timers: Vec::new(),
+            entered: Vec::new(),
+        }
     }
 
-    pub fn give(&mut self, node: u32, input: Input<P::Message>) -> Result<(), Unexpected> {
+    pub fn give(&mut self, node: u32, input: Input<P::Message>) -> Result<(), Violation> {
         let node = NodeId(node);
-        let mut out = Outbox::new(node);
-        step(&mut self.nodes[node.index()], input, &mut out)?;
-        self.on_the_way.extend(out.sent().map(|(to, message)| (node, to, message)));
-        self.timers.extend(out.timers().map(|(timer, _)| (node, timer)));
-        if out.take_entry() {
-            self.entered.push(node);
+        let mut out = Outbox::new();
+        let (machine, user) = (&mut self.nodes[node.index()], &mut self.users[node.index()]);
+        step_lock(machine, user, input, &mut out)?;
+        for output in out.drain() {
+            match output {
+                Output::Send { to, message } => self.in_flight.push_back((node, to, message)),
+                Output::SetTimer { timer, .. } => self.timers.push((node, timer)),
+                Output::Enter => self.entered.push(node),
+                other => panic!("nothing is done here with {other:?}"),
+            }
         }
         Ok(())
     }
@@ -47,16 +60,16 @@ impl<P: Protocol> ByHand<P> {
         let is_it = |(_, node, message): &(NodeId, NodeId, P::Message)| {
             *node == NodeId(to) && wanted(message)
         };
-        let Some(position) = self.on_the_way.iter().position(is_it) else {
-            panic!("no such message to n{to} among {:?}", self.on_the_way);
+        let Some(position) = self.in_flight.iter().position(is_it) else {
+            panic!("no such message to n{to} among {:?}", self.in_flight);
         };
-        let (from, _, message) = self.on_the_way.remove(position).expect("it is there");
+        let (from, _, message) = self.in_flight.remove(position).expect("it is there");
         self.give(to, Input::Receive { from, message }).expect("it can occur");
     }
 
-    /// Delivers everything that is on the way, and what comes of it.
+    /// Delivers everything that is in flight, and what comes of it.
     pub fn deliver_all(&mut self) {
-        while let Some((from, to, message)) = self.on_the_way.pop_front() {
+        while let Some((from, to, message)) = self.in_flight.pop_front() {
             self.give(to.0, Input::Receive { from, message }).expect("it can occur");
         }
     }

@@ -46,10 +46,7 @@ pub fn requests(trace: &Trace, nodes: usize) -> Vec<Request> {
                 let request = waiting[event.node.index()].take().expect("it asked");
                 served.push(Request { served: served.len(), ..request });
             }
-            Happening::Starts
-            | Happening::Leaves
-            | Happening::TimesOut(_)
-            | Happening::SetsTimer { .. } => {}
+            _ => {}
         }
     }
     served

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use exclusion::message::banta_efficient::Late;
 use exclusion::message::check::{Check, Timers};
 use exclusion::message::{
-    BantaEfficient, Message, NodeId, Outbox, Phase, Protocol, Refused, Timer,
+    BantaEfficient, Machine, Message, NodeId, Outbox, Phase, Protocol, Refused, Shared, Timer,
 };
 
 /// Chapter 4 as printed: an update that comes late is believed, and a request comes back to its sender.
@@ -141,8 +141,16 @@ impl Chapter4 {
     }
 }
 
-impl Protocol for Chapter4 {
+impl Machine for Chapter4 {
     type Message = Message4;
+
+    fn id(&self) -> NodeId {
+        self.me
+    }
+
+    fn nodes(&self) -> usize {
+        self.nodes
+    }
 
     fn request(&mut self, out: &mut Outbox<Message4>) -> Result<(), Refused> {
         self.phase.request()?;
@@ -196,6 +204,14 @@ impl Protocol for Chapter4 {
             }
         }
         Ok(())
+    }
+}
+
+impl Protocol for Chapter4 {
+    type Access = Shared;
+
+    fn phase(&self) -> Phase {
+        self.phase
     }
 }
 
@@ -338,8 +354,16 @@ impl Chapter6 {
     }
 }
 
-impl Protocol for Chapter6 {
+impl Machine for Chapter6 {
     type Message = Message6;
+
+    fn id(&self) -> NodeId {
+        self.me
+    }
+
+    fn nodes(&self) -> usize {
+        self.nodes
+    }
 
     fn request(&mut self, out: &mut Outbox<Message6>) -> Result<(), Refused> {
         self.phase.request()?;
@@ -394,6 +418,14 @@ impl Protocol for Chapter6 {
         self.collecting = false;
         self.pass_on(out);
         Ok(())
+    }
+}
+
+impl Protocol for Chapter6 {
+    type Access = Shared;
+
+    fn phase(&self) -> Phase {
+        self.phase
     }
 
     fn entries_at_a_time(&self) -> usize {

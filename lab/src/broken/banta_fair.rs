@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use exclusion::message::check::Check;
-use exclusion::message::{Message, NodeId, Outbox, Phase, Protocol, Refused};
+use exclusion::message::{Machine, Message, NodeId, Outbox, Phase, Protocol, Refused, Shared};
 
 /// Section 4.6, where only the history says whether a copy of a request is still needed: one that is on the token's queue
 /// already is put there again, and the token visits who wants nothing.
@@ -45,6 +45,7 @@ pub struct FairToken {
 pub struct Fair {
     flawed: bool,
     me: NodeId,
+    nodes: usize,
     phase: Phase,
     number: u64,
     epoch: u64,
@@ -59,6 +60,7 @@ impl Fair {
         let site = |me: NodeId| Self {
             flawed,
             me,
+            nodes,
             phase: Phase::Idle,
             number: 0,
             epoch: 0,
@@ -95,8 +97,16 @@ impl Fair {
     }
 }
 
-impl Protocol for Fair {
+impl Machine for Fair {
     type Message = FairMessage;
+
+    fn id(&self) -> NodeId {
+        self.me
+    }
+
+    fn nodes(&self) -> usize {
+        self.nodes
+    }
 
     fn request(&mut self, out: &mut Outbox<FairMessage>) -> Result<(), Refused> {
         self.phase.request()?;
@@ -154,5 +164,13 @@ impl Protocol for Fair {
             }
         }
         Ok(())
+    }
+}
+
+impl Protocol for Fair {
+    type Access = Shared;
+
+    fn phase(&self) -> Phase {
+        self.phase
     }
 }

@@ -4,24 +4,27 @@ use std::collections::BTreeSet;
 
 use exclusion::message::check::Check;
 use exclusion::message::{
-    Channels, Clock, GrantingSets, Maekawa, MaekawaVoting, Message, NodeId, NodeSet, Outbox, Phase,
-    Protocol, Refused, Stamp,
+    Channels, Clock, Machine, Maekawa, Message, NodeId, NodeSet, Outbox, Phase, Protocol, Quorums,
+    Refused, Shared, Stamp,
 };
+
+use super::maekawa_voting::MaekawaVoting;
 
 /// Plain voting on the majorities of three: each may have one vote of two.
 pub fn maekawa_voting() -> Check<MaekawaVoting> {
-    Check::new(MaekawaVoting::cluster(&GrantingSets::majority(3).expect("three are enough")))
+    Check::new(MaekawaVoting::cluster(&Quorums::majority(3).expect("three are enough")))
 }
 
 /// The same with the remedy.
 pub fn maekawa_remedied() -> Check<Maekawa> {
-    Check::new(Maekawa::cluster(&GrantingSets::majority(3).expect("three are enough")))
+    Check::new(Maekawa::cluster(&Quorums::majority(3).expect("three are enough")))
+        .keeps_its_invariant()
 }
 
 /// Maekawa's own rule: a request that waits, and that a still older one comes before, is not told that it has failed.
 pub fn maekawa_1985(flawed: bool) -> Check<Maekawa1985> {
     let sets = [&[0, 1, 2][..], &[1, 2], &[2]].map(|set| set.iter().copied().map(NodeId));
-    Check::new(Maekawa1985::cluster(&GrantingSets::new(sets).expect("they meet in n2"), flawed))
+    Check::new(Maekawa1985::cluster(&Quorums::new(sets).expect("they meet in n2"), flawed))
 }
 
 /// What the nodes of [`Maekawa1985`] say to each other, about a request.
@@ -59,6 +62,7 @@ impl Message for GrantMessage {
 pub struct Maekawa1985 {
     flawed: bool,
     me: NodeId,
+    nodes: usize,
     arbiters: NodeSet,
     phase: Phase,
     clock: Clock,
@@ -74,11 +78,12 @@ pub struct Maekawa1985 {
 }
 
 impl Maekawa1985 {
-    fn cluster(sets: &GrantingSets, flawed: bool) -> Vec<Self> {
+    fn cluster(sets: &Quorums, flawed: bool) -> Vec<Self> {
         let none = NodeSet::empty(sets.nodes());
         let node = |me| Self {
             flawed,
             me,
+            nodes: sets.nodes(),
             arbiters: sets.of(me)[0].clone(),
             phase: Phase::Idle,
             clock: Clock::default(),
@@ -141,10 +146,18 @@ impl Maekawa1985 {
     }
 }
 
-impl Protocol for Maekawa1985 {
+impl Machine for Maekawa1985 {
     type Message = GrantMessage;
 
     const CHANNELS: Channels = Channels::Fifo;
+
+    fn id(&self) -> NodeId {
+        self.me
+    }
+
+    fn nodes(&self) -> usize {
+        self.nodes
+    }
 
     fn request(&mut self, out: &mut Outbox<GrantMessage>) -> Result<(), Refused> {
         self.phase.request()?;
@@ -194,5 +207,13 @@ impl Protocol for Maekawa1985 {
             }
         }
         Ok(())
+    }
+}
+
+impl Protocol for Maekawa1985 {
+    type Access = Shared;
+
+    fn phase(&self) -> Phase {
+        self.phase
     }
 }

@@ -16,6 +16,7 @@
 pub mod banta;
 pub mod banta_fair;
 pub mod maekawa;
+pub mod maekawa_voting;
 pub mod permission;
 pub mod registers;
 pub mod singhal;
@@ -94,7 +95,7 @@ switched! {
         "nobody says that it is choosing";
     "bakery_ties" is registers::bakery_ties, violates "mutual exclusion":
         "of equal tickets both go first";
-    "bakery_polite" is registers::bakery_polite, violates "no dead end":
+    "bakery_polite" is registers::bakery_polite, violates "no deadlock":
         "of equal tickets none goes first";
     "bakery_backwards" is registers::bakery_backwards, violates "first come, first served":
         "the higher ticket goes first";
@@ -104,7 +105,7 @@ switched! {
         "the tree is released from the leaf";
     "ricart_agrawala_ties" is permission::ricart_agrawala_ties, violates "mutual exclusion":
         "requests of the same time confirm each other";
-    "ricart_agrawala_ties_held" is permission::ricart_agrawala_ties_held, violates "no dead end":
+    "ricart_agrawala_ties_held" is permission::ricart_agrawala_ties_held, violates "no deadlock":
         "requests of the same time hold each other back";
     "ricart_agrawala_own_number" is permission::ricart_agrawala_own_number, violates "bypass":
         "a node does not count on from its own numbers";
@@ -112,9 +113,9 @@ switched! {
         "the younger of two requests goes first";
     "carvalho_roucairol_empty" is permission::carvalho_roucairol_empty, violates "mutual exclusion":
         "at first everybody has everybody's permission";
-    "carvalho_roucairol_one_request" is permission::carvalho_roucairol_one_request, violates "no dead end":
+    "carvalho_roucairol_one_request" is permission::carvalho_roucairol_one_request, violates "no deadlock":
         "a permission given away to an older request is not asked for again";
-    "maekawa_1985" is maekawa::maekawa_1985, violates "no dead end":
+    "maekawa_1985" is maekawa::maekawa_1985, violates "no deadlock":
         "a waiting request that an older one comes before is not told";
     "lamport_unordered" is permission::lamport_unordered, violates "mutual exclusion":
         "channels do not keep order";
@@ -122,7 +123,7 @@ switched! {
         "an answer at once also answers a younger request that is held back";
     "raymond_k_late_answer" is permission::raymond_k_late_answer, violates "mutual exclusion":
         "an answer that comes late counts for the next request";
-    "naimi_trehel_forwarding" is token::naimi_trehel_forwarding, violates "no dead end":
+    "naimi_trehel_forwarding" is token::naimi_trehel_forwarding, violates "no deadlock":
         "a request that finds the token resting is lost";
     "suzuki_kasami_stack" is token::suzuki_kasami_stack, violates "bypass":
         "the token's queue is a stack";
@@ -134,28 +135,28 @@ switched! {
         "the next is looked for from the lowest number";
     "raymond_greedy" is token::raymond_greedy, violates "bypass":
         "a node that has the token serves itself first";
-    "banta_4_as_printed" is banta::banta_4_as_printed, violates "no dead end":
+    "banta_4_as_printed" is banta::banta_4_as_printed, violates "no deadlock":
         "old news of the good site are believed";
-    "banta_holder_asks" is banta::banta_holder_asks, violates "no dead end":
+    "banta_holder_asks" is banta::banta_holder_asks, violates "no deadlock":
         "a site asks for the token that it has";
     "banta_queue_copied" is banta::banta_queue_copied, violates "expected inputs only":
         "requests are copied to the token's queue, and stay where they were";
     "banta_fair_twice" is banta_fair::banta_fair_twice, violates "expected inputs only":
         "a request that is on the token's queue is put there again";
-    "banta_5_strict_without_tmax" is banta::banta_5_strict_without_tmax, violates "no dead end":
+    "banta_5_strict_without_tmax" is banta::banta_5_strict_without_tmax, violates "no deadlock":
         "a message takes longer than a period";
-    "banta_6_semaphore" is banta::banta_6_semaphore, violates "no dead end":
+    "banta_6_semaphore" is banta::banta_6_semaphore, violates "no deadlock":
         "the semaphore is never restored";
-    "banta_6_k_releases" is banta::banta_6_k_releases, violates "no dead end":
+    "banta_6_k_releases" is banta::banta_6_k_releases, violates "no deadlock":
         "the good site waits for k to leave, where fewer have entered";
-    "banta_6_early_release" is banta::banta_6_early_release, violates "no dead end":
+    "banta_6_early_release" is banta::banta_6_early_release, violates "no deadlock":
         "who is told of a leaving before the token comes forgets it";
-    "banta_6_numbers" is banta::banta_6_numbers, violates "no dead end":
+    "banta_6_numbers" is banta::banta_6_numbers, violates "no deadlock":
         "of two sites the lower number is told, not the one that comes first";
     also
-    "maekawa_voting" is maekawa::maekawa_voting(), mended maekawa::maekawa_remedied(), violates "no dead end":
+    "maekawa_voting" is maekawa::maekawa_voting(), mended maekawa::maekawa_remedied(), violates "no deadlock":
         "nobody gives a vote back before it has been inside";
     "singhal_heuristic_as_published" is singhal::singhal_heuristic_as_published(),
-        mended singhal::singhal_heuristic_remedied(), violates "no dead end":
+        mended singhal::singhal_heuristic_remedied(), violates "no deadlock":
         "the token makes nodes forget a request that is still on its way";
 }

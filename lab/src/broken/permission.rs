@@ -5,7 +5,8 @@ use exclusion::message::lamport::Message as TimedMessage;
 use exclusion::message::raymond_k::Message as CountedMessage;
 use exclusion::message::ricart_agrawala::Message as AskingMessage;
 use exclusion::message::{
-    Channels, Clock, NodeId, NodeSet, Ordered, Outbox, Phase, Protocol, Refused, Stamp,
+    Channels, Claims, Clock, Machine, NodeId, NodeSet, Outbox, Phase, Protocol, Refused, Shared,
+    Stamp,
 };
 
 /// Ricart's and Agrawala's algorithm, where requests of the same time confirm each other: both enter.
@@ -28,19 +29,22 @@ pub fn ricart_agrawala_own_number(flawed: bool) -> Check<Asking> {
 
 /// Ricart's and Agrawala's algorithm, where the younger of two requests goes first.
 pub fn ricart_agrawala_youngest(flawed: bool) -> Check<Asking> {
-    Check::new(Asking::ricart_agrawala(2, flawed.then_some(Flaw::YoungestFirst))).in_order()
+    Check::new(Asking::ricart_agrawala(2, flawed.then_some(Flaw::YoungestFirst))).in_order(|node| {
+        (!node.phase.is_idle()).then_some(Stamp { time: node.asked, node: node.me })
+    })
 }
 
 /// Carvalho's and Roucairol's algorithm, where at first everybody has everybody's permission: all enter unasked.
 pub fn carvalho_roucairol_empty(flawed: bool) -> Check<Asking> {
     Check::new(Asking::carvalho_roucairol(2, flawed.then_some(Flaw::AllPermitted)))
+        .keeps_its_invariant()
 }
 
 /// Carvalho's and Roucairol's algorithm, where who gives a permission away to an older request does not ask for it
 /// again: it never comes back.
 pub fn carvalho_roucairol_one_request(flawed: bool) -> Check<Asking> {
     let cluster = Asking::carvalho_roucairol(3, flawed.then_some(Flaw::AsksOnce));
-    Check::new(cluster).requests_of(NodeId(1), 2)
+    Check::new(cluster).keeps_its_invariant().requests_of(NodeId(1), 2)
 }
 
 /// Lamport's algorithm on channels of any order, which it does not claim: a confirmation overtakes the older request before it.
@@ -140,8 +144,16 @@ impl Asking {
     }
 }
 
-impl Protocol for Asking {
+impl Machine for Asking {
     type Message = AskingMessage;
+
+    fn id(&self) -> NodeId {
+        self.me
+    }
+
+    fn nodes(&self) -> usize {
+        self.nodes
+    }
 
     fn request(&mut self, out: &mut Outbox<AskingMessage>) -> Result<(), Refused> {
         self.phase.request()?;
@@ -194,10 +206,20 @@ impl Protocol for Asking {
         }
         Ok(())
     }
+}
 
+impl Protocol for Asking {
+    type Access = Shared;
+
+    fn phase(&self) -> Phase {
+        self.phase
+    }
+}
+
+impl Claims for Asking {
     fn invariant(
         cluster: &[Self],
-        _on_the_way: &[(NodeId, NodeId, &AskingMessage)],
+        _in_flight: &[(NodeId, NodeId, &AskingMessage)],
     ) -> Option<Result<(), &'static str>> {
         let lacks = |one: NodeId, other: NodeId| cluster[one.index()].lacking.contains(other);
         let mut pairs = NodeId::pairs(cluster.len());
@@ -207,12 +229,6 @@ impl Protocol for Asking {
         } else {
             Err("two nodes have the permission between them")
         })
-    }
-}
-
-impl Ordered for Asking {
-    fn stamp(&self) -> Option<Stamp> {
-        (!self.phase.is_idle()).then_some(Stamp { time: self.asked, node: self.me })
     }
 }
 
@@ -254,8 +270,16 @@ impl Unordered {
     }
 }
 
-impl Protocol for Unordered {
+impl Machine for Unordered {
     type Message = TimedMessage;
+
+    fn id(&self) -> NodeId {
+        self.me
+    }
+
+    fn nodes(&self) -> usize {
+        self.heard.len()
+    }
 
     fn request(&mut self, out: &mut Outbox<TimedMessage>) -> Result<(), Refused> {
         self.phase.request()?;
@@ -294,6 +318,14 @@ impl Protocol for Unordered {
         }
         self.enter_if_first(out);
         Ok(())
+    }
+}
+
+impl Protocol for Unordered {
+    type Access = Shared;
+
+    fn phase(&self) -> Phase {
+        self.phase
     }
 }
 
@@ -355,8 +387,16 @@ impl Counted {
     }
 }
 
-impl Protocol for Counted {
+impl Machine for Counted {
     type Message = CountedMessage;
+
+    fn id(&self) -> NodeId {
+        self.me
+    }
+
+    fn nodes(&self) -> usize {
+        self.held_back.len()
+    }
 
     fn request(&mut self, out: &mut Outbox<CountedMessage>) -> Result<(), Refused> {
         self.phase.request()?;
@@ -407,6 +447,14 @@ impl Protocol for Counted {
             }
         }
         Ok(())
+    }
+}
+
+impl Protocol for Counted {
+    type Access = Shared;
+
+    fn phase(&self) -> Phase {
+        self.phase
     }
 
     fn entries_at_a_time(&self) -> usize {

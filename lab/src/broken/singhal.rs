@@ -1,7 +1,9 @@
 //! Singhal's heuristic algorithm as published.
 
 use exclusion::message::check::Check;
-use exclusion::message::{Message, NodeId, Outbox, Phase, Protocol, Refused, SinghalHeuristic};
+use exclusion::message::{
+    Machine, Message, NodeId, Outbox, Phase, Protocol, Refused, Shared, SinghalHeuristic,
+};
 
 /// Singhal's heuristic as published: the token makes a node forget that another wants in, while the request for it is
 /// still on its way.
@@ -12,7 +14,7 @@ pub fn singhal_heuristic_as_published() -> Check<Published> {
 /// The same, remedied.
 pub fn singhal_heuristic_remedied() -> Check<SinghalHeuristic> {
     let cluster = SinghalHeuristic::cluster(3).expect("three are enough");
-    Check::new(cluster).requests_of(NodeId(2), 2)
+    Check::new(cluster).keeps_its_invariant().requests_of(NodeId(2), 2)
 }
 
 /// What a node of [`Published`] believes of another: whether it wants in, and the number of the request that this rests
@@ -75,8 +77,16 @@ impl Published {
     }
 }
 
-impl Protocol for Published {
+impl Machine for Published {
     type Message = PublishedMessage;
+
+    fn id(&self) -> NodeId {
+        self.me
+    }
+
+    fn nodes(&self) -> usize {
+        self.beliefs.len()
+    }
 
     fn request(&mut self, out: &mut Outbox<PublishedMessage>) -> Result<(), Refused> {
         self.phase.request()?;
@@ -127,5 +137,13 @@ impl Protocol for Published {
             }
         }
         Ok(())
+    }
+}
+
+impl Protocol for Published {
+    type Access = Shared;
+
+    fn phase(&self) -> Phase {
+        self.phase
     }
 }

@@ -6,7 +6,8 @@ use exclusion::message::check::{Check, Users};
 use exclusion::message::naimi_trehel::Message as TreeMessage;
 use exclusion::message::raymond::Message as LiftMessage;
 use exclusion::message::{
-    Message, NaimiTrehel, NodeId, Outbox, Phase, Protocol, Refused, TokenBased,
+    Claims, Machine, Message, NaimiTrehel, NodeId, Outbox, Phase, Protocol, Refused, Shared,
+    TokenClaim,
 };
 
 /// Naimi's and Trehel's algorithm, where only who wants in remembers a successor: a request that finds the token
@@ -31,7 +32,10 @@ pub fn suzuki_kasami_stale(flawed: bool) -> Check<Numbered> {
 /// Suzuki's and Kasami's algorithm, where who sends the token on keeps it too: then there are two.
 pub fn suzuki_kasami_kept(flawed: bool) -> Check<Numbered> {
     let cluster = Numbered::cluster(2, if flawed { Next::Keeping } else { Next::Queue });
-    Check::new(cluster).one_token()
+    Check::new(cluster).one_token(TokenClaim {
+        has: |node| node.token.is_some(),
+        is: |message| matches!(message, NumberedMessage::Token(..)),
+    })
 }
 
 /// Ricart's and Agrawala's token, where who leaves looks for the next from the lowest number: the highest starves.
@@ -58,8 +62,21 @@ pub struct Forwarding {
     wants: bool,
 }
 
-impl Protocol for Forwarding {
+/// Whether a node of the algorithm itself has the token.
+fn has_token(node: &NaimiTrehel) -> bool {
+    NaimiTrehel::token().is_some_and(|token| (token.has)(node))
+}
+
+impl Machine for Forwarding {
     type Message = TreeMessage;
+
+    fn id(&self) -> NodeId {
+        self.inner.id()
+    }
+
+    fn nodes(&self) -> usize {
+        self.inner.nodes()
+    }
 
     fn request(&mut self, out: &mut Outbox<TreeMessage>) -> Result<(), Refused> {
         self.wants = true;
@@ -77,11 +94,19 @@ impl Protocol for Forwarding {
         message: TreeMessage,
         out: &mut Outbox<TreeMessage>,
     ) -> Result<(), Refused> {
-        if self.flawed && self.inner.has_token() && !self.wants {
+        if self.flawed && has_token(&self.inner) && !self.wants {
             // The flaw: there is nobody to pass it on to.
             return Ok(());
         }
         self.inner.receive(from, message, out)
+    }
+}
+
+impl Protocol for Forwarding {
+    type Access = Shared;
+
+    fn phase(&self) -> Phase {
+        self.inner.phase()
     }
 }
 
@@ -171,8 +196,16 @@ impl Numbered {
     }
 }
 
-impl Protocol for Numbered {
+impl Machine for Numbered {
     type Message = NumberedMessage;
+
+    fn id(&self) -> NodeId {
+        self.me
+    }
+
+    fn nodes(&self) -> usize {
+        self.heard.len()
+    }
 
     fn request(&mut self, out: &mut Outbox<NumberedMessage>) -> Result<(), Refused> {
         self.phase.request()?;
@@ -226,13 +259,11 @@ impl Protocol for Numbered {
     }
 }
 
-impl TokenBased for Numbered {
-    fn has_token(&self) -> bool {
-        self.token.is_some()
-    }
+impl Protocol for Numbered {
+    type Access = Shared;
 
-    fn is_token(message: &NumberedMessage) -> bool {
-        matches!(message, NumberedMessage::Token(..))
+    fn phase(&self) -> Phase {
+        self.phase
     }
 }
 
@@ -241,6 +272,7 @@ impl TokenBased for Numbered {
 pub struct Lift {
     greedy: bool,
     me: NodeId,
+    nodes: usize,
     phase: Phase,
     towards: Option<NodeId>,
     /// The neighbours that have asked; and the node itself.
@@ -254,6 +286,7 @@ impl Lift {
         let node = |me: NodeId| Self {
             greedy,
             me,
+            nodes,
             phase: Phase::Idle,
             towards: (me.index() > 0).then_some(NodeId(0)),
             queue: VecDeque::new(),
@@ -288,8 +321,16 @@ impl Lift {
     }
 }
 
-impl Protocol for Lift {
+impl Machine for Lift {
     type Message = LiftMessage;
+
+    fn id(&self) -> NodeId {
+        self.me
+    }
+
+    fn nodes(&self) -> usize {
+        self.nodes
+    }
 
     fn request(&mut self, out: &mut Outbox<LiftMessage>) -> Result<(), Refused> {
         self.phase.request()?;
@@ -319,5 +360,13 @@ impl Protocol for Lift {
         }
         self.serve(out);
         Ok(())
+    }
+}
+
+impl Protocol for Lift {
+    type Access = Shared;
+
+    fn phase(&self) -> Phase {
+        self.phase
     }
 }

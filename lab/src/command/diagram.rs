@@ -3,14 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use exclusion::message::{Protocol, Trace};
+use exclusion::message::Trace;
+use exclusion::message::actor::DataOf;
+use exclusion::message::registry::{Algorithm, Shipped, Size, Visitor};
 use lab::broken::{BROKEN, with_broken};
-use lab::catalogue::{Visitor, with_cluster};
 use lab::diagram::{Diagram, Unit};
 use lab::exploration::{Explored, Shown};
 use lab::recording::record;
 use lab::shiviz::shiviz;
-use lab::sketch::{Sketch, nodes_for};
+use lab::sketch::Sketch;
 
 use super::check::Explore;
 use super::{Outcome, prepare, say, write};
@@ -77,7 +78,9 @@ impl DiagramCommand {
         let output = self.output.clone();
         let output = output.unwrap_or_else(|| PathBuf::from(format!("{algorithm}.svg")));
         let (nodes, entries) = (
-            self.nodes.unwrap_or_else(|| nodes_for(algorithm)),
+            self.nodes.unwrap_or_else(|| {
+                Algorithm::named(algorithm).map_or(3, |algorithm| algorithm.nodes_to_show)
+            }),
             self.entries.unwrap_or(Self::ENTRIES),
         );
         let (trace, nodes, title, unit) = match from {
@@ -115,7 +118,9 @@ impl DiagramCommand {
                 Self::MOST_NODES
             ));
         }
-        with_cluster(&self.algorithm, nodes, visitor).map_err(|error| {
+        let built = Algorithm::named(&self.algorithm)
+            .and_then(|algorithm| algorithm.build(Size::of(nodes), visitor));
+        built.map_err(|error| {
             let broken = BROKEN.iter().any(|broken| broken.name == self.algorithm);
             let hint = if broken {
                 "; to draw what is wrong with it, take --from counterexample"
@@ -172,9 +177,9 @@ struct Record(u32);
 impl Visitor for Record {
     type Output = Result<Trace, String>;
 
-    fn visit<P>(self, _: &'static str, cluster: Vec<P>) -> Self::Output
+    fn visit<P: Shipped>(self, _: &'static Algorithm, cluster: Vec<P>) -> Self::Output
     where
-        P: Protocol<Message: Send> + Send + 'static,
+        DataOf<P, ()>: Send + Sync,
     {
         record(cluster, self.0)
     }

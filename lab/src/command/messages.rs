@@ -1,7 +1,7 @@
 //! `lab messages`.
 
 use clap::Args;
-use lab::catalogue::{NAMES, NoCluster, with_cluster};
+use exclusion::message::registry::{ALGORITHMS, Algorithm, RegistryError, Size};
 use lab::criteria::{self, Compare};
 use lab::messages::{AtWaiting, Load, Measure, table, waiting_table};
 
@@ -45,7 +45,8 @@ impl Messages {
     pub(super) const NODES: [usize; 10] = [2, 3, 4, 6, 7, 9, 10, 13, 15, 16];
 
     /// The algorithms that go in cycles.
-    const CYCLES: [&str; 3] = ["banta_efficient", "banta_efficient_hardened", "banta_k"];
+    const CYCLES: [&str; 4] =
+        ["banta_efficient", "banta_efficient_hardened", "banta_k", "banta_k_hardened"];
 
     /// Counts messages, prints what comes, and says whether all was as the formulas say.
     pub(crate) fn run(&self) -> Outcome {
@@ -60,14 +61,14 @@ impl Messages {
 
     fn run_criteria(&self) -> Outcome {
         let mut rows = Vec::new();
-        for algorithm in self.chosen() {
+        for algorithm in self.chosen()? {
             if self.nodes.is_empty() {
                 rows.extend(compare(algorithm, self.seed).map_err(|error| error.to_string())?);
             }
             for &nodes in &self.nodes {
-                match with_cluster(algorithm, nodes, Compare { seed: self.seed }) {
+                match algorithm.build(Size::of(nodes), Compare { seed: self.seed }) {
                     Ok(row) => rows.push(row),
-                    Err(NoCluster::Unfit(..)) if self.algorithms.is_empty() && nodes >= 2 => {}
+                    Err(RegistryError::Unfit(..)) if self.algorithms.is_empty() && nodes >= 2 => {}
                     Err(error) => return Err(error.to_string()),
                 }
             }
@@ -80,30 +81,32 @@ impl Messages {
         Ok(true)
     }
 
-    fn chosen(&self) -> Vec<&str> {
+    /// The algorithms that were named, or all.
+    fn chosen(&self) -> Result<Vec<&'static Algorithm>, String> {
         if self.algorithms.is_empty() {
-            NAMES.to_vec()
-        } else {
-            self.algorithms.iter().map(String::as_str).collect()
+            return Ok(ALGORITHMS.iter().collect());
         }
+        let named = self.algorithms.iter().map(|name| Algorithm::named(name));
+        named.collect::<Result<_, _>>().map_err(|error| error.to_string())
     }
 
     fn run_waiting(&self) -> Outcome {
-        let algorithms: Vec<&str> = if self.algorithms.is_empty() {
-            Self::CYCLES.to_vec()
+        let cyclic = |algorithm: &&Algorithm| Self::CYCLES.contains(&algorithm.name);
+        let algorithms: Vec<_> = if self.algorithms.is_empty() {
+            ALGORITHMS.iter().filter(cyclic).collect()
         } else {
-            self.algorithms.iter().map(String::as_str).collect()
+            self.chosen()?
         };
         let nodes = if self.nodes.is_empty() { &[50][..] } else { &self.nodes };
         let mut rows = Vec::new();
         for algorithm in algorithms {
-            if !Self::CYCLES.contains(&algorithm) {
+            if !cyclic(&algorithm) {
                 let cycles = Self::CYCLES.join(", ");
                 return Err(format!("--waiting is for {cycles}: '{algorithm}' has no cycles"));
             }
             for &nodes in nodes {
                 for &waiting in &self.waiting {
-                    let row = with_cluster(algorithm, nodes, AtWaiting(waiting));
+                    let row = algorithm.build(Size::of(nodes), AtWaiting(waiting));
                     rows.push(row.map_err(|error| error.to_string())??);
                 }
             }
@@ -122,13 +125,13 @@ impl Messages {
         let may_skip = self.nodes.is_empty() || self.algorithms.is_empty();
 
         let mut all_ok = true;
-        for algorithm in self.chosen() {
+        for algorithm in self.chosen()? {
             let mut rows = Vec::new();
             for &nodes in nodes {
-                for load in self.loads_for(algorithm) {
-                    match with_cluster(algorithm, nodes, Measure { load, seed: self.seed }) {
+                for load in self.loads() {
+                    match algorithm.build(Size::of(nodes), Measure { load, seed: self.seed }) {
                         Ok(row) => rows.push(row),
-                        Err(NoCluster::Unfit(..)) if may_skip && nodes >= 2 => {}
+                        Err(RegistryError::Unfit(..)) if may_skip && nodes >= 2 => {}
                         Err(error) => return Err(error.to_string()),
                     }
                 }
@@ -143,17 +146,19 @@ impl Messages {
         Ok(all_ok)
     }
 
-    fn loads_for(&self, algorithm: &str) -> impl Iterator<Item = Load> {
-        let loads = if self.loads.is_empty() { Load::ALL.to_vec() } else { self.loads.clone() };
-        loads.into_iter().filter(|&load| load.suits(algorithm))
+    fn loads(&self) -> Vec<Load> {
+        if self.loads.is_empty() { Load::ALL.to_vec() } else { self.loads.clone() }
     }
 }
 
 /// An algorithm by all criteria, at the largest usual size that it can be for.
-pub(super) fn compare(algorithm: &str, seed: u64) -> Result<Option<criteria::Row>, NoCluster> {
+pub(super) fn compare(
+    algorithm: &'static Algorithm,
+    seed: u64,
+) -> Result<Option<criteria::Row>, RegistryError> {
     for &nodes in Messages::NODES.iter().rev() {
-        match with_cluster(algorithm, nodes, Compare { seed }) {
-            Err(NoCluster::Unfit(..)) => {}
+        match algorithm.build(Size::of(nodes), Compare { seed }) {
+            Err(RegistryError::Unfit(..)) => {}
             outcome => return outcome.map(Some),
         }
     }

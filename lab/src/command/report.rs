@@ -4,14 +4,14 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
+use exclusion::message::registry::{ALGORITHMS, Algorithm, Size};
 use lab::broken::{BROKEN, Broken, with_broken};
-use lab::catalogue::{NAMES, with_cluster};
 use lab::contention::{Plan, measurables};
 use lab::explorable::{soon, with_check};
 use lab::exploration::Explored;
 use lab::messages::{self, AtWaiting, Load, Measure};
 use lab::report::{COUNTEREXAMPLE, Commands, Findings, page};
-use lab::sketch::{Sketch, nodes_for};
+use lab::sketch::Sketch;
 use lab::workload::Workload;
 
 use super::check::{self, Explore};
@@ -114,11 +114,11 @@ impl ReportCommand {
             tell(&format!("{}: {}. In the fewest steps:\n{how}", broken.name, broken.why));
         }
 
-        for &name in NAMES {
+        for algorithm in ALGORITHMS {
             let sketch = Sketch { entries: 4, seed: Self::SEED };
-            let trace =
-                with_cluster(name, nodes_for(name), sketch).map_err(|it| it.to_string())??;
-            findings.sketches.push((name, trace));
+            let size = Size::of(algorithm.nodes_to_show);
+            let trace = algorithm.build(size, sketch).map_err(|it| it.to_string())??;
+            findings.sketches.push((algorithm.name, trace));
         }
         write(&self.output, &page(&findings, &self.commands()), "--output")?;
         say(format_args!("wrote {}", self.output.display()));
@@ -169,22 +169,22 @@ fn largest_of(row: &messages::Row, findings: &Findings) -> usize {
 
 fn count_messages(findings: &mut Findings) -> Result<(), String> {
     let seed = ReportCommand::SEED;
-    for &name in NAMES {
+    for algorithm in ALGORITHMS {
         for nodes in Messages::NODES {
             for load in [Load::Alone, Load::Light, Load::Saturated] {
                 // A size that the algorithm cannot be for is left out.
-                if load.suits(name)
-                    && let Ok(row) = with_cluster(name, nodes, Measure { load, seed })
-                {
+                if let Ok(row) = algorithm.build(Size::of(nodes), Measure { load, seed }) {
                     findings.messages.push(row);
                 }
             }
         }
-        findings.criteria.extend(compare(name, seed).map_err(|error| error.to_string())?);
+        findings.criteria.extend(compare(algorithm, seed).map_err(|error| error.to_string())?);
     }
     for name in ["banta_efficient", "banta_k"] {
+        let algorithm = Algorithm::named(name).map_err(|error| error.to_string())?;
         for waiting in ReportCommand::WAITING {
-            let row = with_cluster(name, ReportCommand::WAITING_NODES, AtWaiting(waiting));
+            let size = Size::of(ReportCommand::WAITING_NODES);
+            let row = algorithm.build(size, AtWaiting(waiting));
             findings.waiting.push(row.map_err(|error| error.to_string())??);
         }
     }

@@ -3,9 +3,10 @@
 use super::Findings;
 use super::html::{Figure, Section, paragraph, spacetime, table};
 use super::stories::{STORIES, Story};
+use exclusion::message::registry::Algorithm;
+
 use crate::criteria::figure;
 use crate::diagram::{Diagram, Unit, escape};
-use crate::sketch::nodes_for;
 
 /// What the lecture that compares seven of them calls these.
 const LECTURE: [(&str, &str, &str); 7] = [
@@ -79,7 +80,7 @@ fn story_of(story: &Story, findings: &Findings) -> String {
     else {
         return String::new();
     };
-    let nodes = nodes_for(name);
+    let nodes = Algorithm::named(name).map_or(3, |algorithm| algorithm.nodes_to_show);
     let title = format!("{}, {nodes} nodes", story.title);
     let diagram = Diagram { title: &title, unit: Unit::MessageDelay, nodes, widest: 900 };
     let picture = spacetime(&diagram, trace);

@@ -6,7 +6,7 @@
 /// wait, a tree of diameter `D`, `k` entries at a time. No message is lost and no node dies.
 #[derive(Clone, Copy, Debug)]
 pub struct Story {
-    /// Its name in the catalogue.
+    /// Its name in the registry.
     pub algorithm: &'static str,
     /// Its name for people: "Ricart and Agrawala".
     pub title: &'static str,
@@ -29,7 +29,7 @@ const GRANTED_BY_AGE: &str = "One node at a time is inside, nothing deadlocks an
 const TRIANGLE: &str = "An entry takes 3(K-1) messages alone and at most 6(K-1) on average, where K \
     is t, about √(2n), and the next node enters at most 2T after one leaves.";
 
-/// Every algorithm of the catalogue, in its order.
+/// Every algorithm of the registry, in its order.
 pub const STORIES: &[Story] = &[
     Story {
         algorithm: "central_coordinator",
@@ -160,17 +160,6 @@ pub const STORIES: &[Story] = &[
         cost: "An entry takes 3(K-1) messages alone, where K differs by node, and at most 6(K-1) \
             on average for the largest K; the next node enters at most 2T after one leaves.",
         guarantee: GRANTED_BY_AGE,
-    },
-    Story {
-        algorithm: "maekawa_voting",
-        title: "Plain voting",
-        source: "Maekawa 1985, without the remedy",
-        how: "A node gives its one vote to the first that asks, queues the others as they come, \
-            and gives it to the next when it is released; a node enters with all votes of its row \
-            and column of a grid.",
-        cost: "An entry takes 3(K-1) messages, where K is about 2√n - 1, if it takes place at all.",
-        guarantee: "One node at a time is inside, but it deadlocks: nodes that ask together may \
-            hold votes that the others need and wait for ever, so it is only a demonstration.",
     },
     Story {
         algorithm: "raymond_k",
@@ -363,12 +352,13 @@ pub const STORIES: &[Story] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalogue::NAMES;
+    use exclusion::message::registry::ALGORITHMS;
 
     #[test]
-    fn every_algorithm_has_a_story_in_the_order_of_the_catalogue() {
+    fn every_algorithm_has_a_story_in_the_order_of_the_registry() {
         let told: Vec<_> = STORIES.iter().map(|story| story.algorithm).collect();
-        assert_eq!(told, NAMES);
+        let shipped: Vec<_> = ALGORITHMS.iter().map(|algorithm| algorithm.name).collect();
+        assert_eq!(told, shipped);
     }
 
     #[test]

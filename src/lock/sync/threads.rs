@@ -9,12 +9,12 @@ pub(crate) use modelled::*;
 mod machine {
     pub(crate) use std::sync::mpsc::{Receiver, Sender, channel};
     pub(crate) use std::sync::{Arc, Condvar, Mutex, MutexGuard};
-    use std::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError, TryLockResult};
+    use std::sync::{PoisonError, RwLock, RwLockReadGuard, TryLockError, TryLockResult};
     pub(crate) use std::thread::JoinHandle;
     use std::time::Instant;
 
     pub(crate) fn spawn(
-        name: std::string::String,
+        name: String,
         run: impl FnOnce() + Send + 'static,
     ) -> std::io::Result<JoinHandle<()>> {
         std::thread::Builder::new().name(name).spawn(run)
@@ -37,27 +37,45 @@ mod machine {
         Some((state, Instant::now() >= deadline))
     }
 
-    /// Data that is never contended, since a protocol decides who gets it.
-    pub(crate) struct Data<T>(RwLock<T>);
+    /// Data for one user at a time. Never contended, since a protocol decides who gets it.
+    pub struct ExclusiveCell<T>(Mutex<T>);
 
-    pub(crate) enum Access<'a, T> {
-        Exclusive(RwLockWriteGuard<'a, T>),
-        Shared(RwLockReadGuard<'a, T>),
+    /// The data of an [`ExclusiveCell`], to change.
+    pub type ExclusiveAccess<'a, T> = MutexGuard<'a, T>;
+
+    impl<T> ExclusiveCell<T> {
+        pub(crate) fn new(data: T) -> Self {
+            Self(Mutex::new(data))
+        }
+
+        /// None if it is in use after all.
+        pub(crate) fn enter(&self) -> Option<ExclusiveAccess<'_, T>> {
+            if_free(self.0.try_lock())
+        }
+
+        pub(crate) fn into_inner(self) -> T {
+            self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
+        }
     }
 
-    impl<T> Data<T> {
+    /// Data for several users at a time, to look at.
+    pub struct SharedCell<T>(RwLock<T>);
+
+    /// The data of a [`SharedCell`], to look at.
+    pub type SharedAccess<'a, T> = RwLockReadGuard<'a, T>;
+
+    impl<T> SharedCell<T> {
         pub(crate) fn new(data: T) -> Self {
             Self(RwLock::new(data))
         }
 
-        /// To change it. None if it is in use after all.
-        pub(crate) fn exclusive(&self) -> Option<Access<'_, T>> {
-            if_free(self.0.try_write()).map(Access::Exclusive)
+        /// None if somebody changes it after all.
+        pub(crate) fn enter(&self) -> Option<SharedAccess<'_, T>> {
+            if_free(self.0.try_read())
         }
 
-        /// To look at it. None if somebody changes it after all.
-        pub(crate) fn shared(&self) -> Option<Access<'_, T>> {
-            if_free(self.0.try_read()).map(Access::Shared)
+        pub(crate) fn into_inner(self) -> T {
+            self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
         }
     }
 
@@ -69,35 +87,22 @@ mod machine {
             Err(TryLockError::WouldBlock) => None,
         }
     }
-
-    impl<T> Access<'_, T> {
-        pub(crate) fn data(&self) -> &T {
-            match self {
-                Self::Exclusive(data) => data,
-                Self::Shared(data) => data,
-            }
-        }
-
-        pub(crate) fn data_mut(&mut self) -> &mut T {
-            match self {
-                Self::Exclusive(data) => data,
-                Self::Shared(_) => unreachable!("an exclusive protocol lets in one at a time"),
-            }
-        }
-    }
 }
 
 /// There is no time under loom: a deadline passes at the first wait, and a timer runs out as soon as its node looks.
 #[cfg(exclusion_loom)]
 mod modelled {
+    use core::marker::PhantomData;
+    use core::ops::{Deref, DerefMut};
+    use std::time::Instant;
+
     use loom::cell::{ConstPtr, MutPtr, UnsafeCell};
     pub(crate) use loom::sync::mpsc::{Receiver, Sender, channel};
     pub(crate) use loom::sync::{Arc, Condvar, Mutex, MutexGuard};
     pub(crate) use loom::thread::JoinHandle;
-    use std::time::Instant;
 
     pub(crate) fn spawn(
-        name: std::string::String,
+        name: String,
         run: impl FnOnce() + Send + 'static,
     ) -> std::io::Result<JoinHandle<()>> {
         loom::thread::Builder::new().name(name).spawn(run)
@@ -121,46 +126,73 @@ mod modelled {
 
     /// Data in a cell of loom's, which checks each access: two at a time, or one that does not know what the last one
     /// did, fails the model.
-    pub(crate) struct Data<T>(UnsafeCell<T>);
+    pub struct ExclusiveCell<T>(UnsafeCell<T>);
 
-    // SAFETY: loom checks each access.
-    unsafe impl<T: Send + Sync> Sync for Data<T> {}
+    // SAFETY: loom checks that no two accesses overlap.
+    unsafe impl<T: Send> Sync for ExclusiveCell<T> {}
 
-    pub(crate) enum Access<'a, T> {
-        Exclusive(MutPtr<T>, core::marker::PhantomData<&'a T>),
-        Shared(ConstPtr<T>),
-    }
+    /// The data of an [`ExclusiveCell`], to change.
+    pub struct ExclusiveAccess<'a, T>(MutPtr<T>, PhantomData<&'a mut T>);
 
-    impl<T> Data<T> {
+    impl<T> ExclusiveCell<T> {
         pub(crate) fn new(data: T) -> Self {
             Self(UnsafeCell::new(data))
         }
 
-        pub(crate) fn exclusive(&self) -> Option<Access<'_, T>> {
-            Some(Access::Exclusive(self.0.get_mut(), core::marker::PhantomData))
+        pub(crate) fn enter(&self) -> Option<ExclusiveAccess<'_, T>> {
+            Some(ExclusiveAccess(self.0.get_mut(), PhantomData))
         }
 
-        pub(crate) fn shared(&self) -> Option<Access<'_, T>> {
-            Some(Access::Shared(self.0.get()))
+        pub(crate) fn into_inner(self) -> T {
+            self.0.into_inner()
         }
     }
 
-    impl<T> Access<'_, T> {
-        pub(crate) fn data(&self) -> &T {
-            match self {
-                // SAFETY: loom has checked that nobody else uses it, and `self` keeps it so.
-                Self::Exclusive(data, _) => unsafe { data.deref() },
-                // SAFETY: loom has checked that nobody changes it, and `self` keeps it so.
-                Self::Shared(data) => unsafe { data.deref() },
-            }
+    impl<T> Deref for ExclusiveAccess<'_, T> {
+        type Target = T;
+
+        fn deref(&self) -> &T {
+            // SAFETY: loom has checked that nobody else uses it, and `self` keeps it so.
+            unsafe { self.0.deref() }
+        }
+    }
+
+    impl<T> DerefMut for ExclusiveAccess<'_, T> {
+        fn deref_mut(&mut self) -> &mut T {
+            // SAFETY: loom has checked that nobody else uses it, and `self` keeps it so.
+            unsafe { self.0.deref() }
+        }
+    }
+
+    /// The same for several users at a time.
+    pub struct SharedCell<T>(UnsafeCell<T>);
+
+    // SAFETY: loom checks that nobody changes it while others look.
+    unsafe impl<T: Send + Sync> Sync for SharedCell<T> {}
+
+    /// The data of a [`SharedCell`], to look at.
+    pub struct SharedAccess<'a, T>(ConstPtr<T>, PhantomData<&'a T>);
+
+    impl<T> SharedCell<T> {
+        pub(crate) fn new(data: T) -> Self {
+            Self(UnsafeCell::new(data))
         }
 
-        pub(crate) fn data_mut(&mut self) -> &mut T {
-            match self {
-                // SAFETY: loom has checked that nobody else uses it, and `self` keeps it so.
-                Self::Exclusive(data, _) => unsafe { data.deref() },
-                Self::Shared(_) => unreachable!("an exclusive protocol lets in one at a time"),
-            }
+        pub(crate) fn enter(&self) -> Option<SharedAccess<'_, T>> {
+            Some(SharedAccess(self.0.get(), PhantomData))
+        }
+
+        pub(crate) fn into_inner(self) -> T {
+            self.0.into_inner()
+        }
+    }
+
+    impl<T> Deref for SharedAccess<'_, T> {
+        type Target = T;
+
+        fn deref(&self) -> &T {
+            // SAFETY: loom has checked that nobody changes it, and `self` keeps it so.
+            unsafe { self.0.deref() }
         }
     }
 }

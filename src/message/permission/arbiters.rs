@@ -1,9 +1,10 @@
 //! Whom a node asks when it has granting sets: what both of Maekawa's algorithms share.
 
-use crate::message::{GrantingSets, NodeId, NodeSet, Refused};
+use crate::message::{NodeId, NodeSet, Quorums, Refused};
 
 /// A node's granting sets, used in turn.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Arbiters {
     nodes: usize,
     sets: Vec<NodeSet>,
@@ -11,8 +12,12 @@ pub(super) struct Arbiters {
 }
 
 impl Arbiters {
-    pub(super) fn of(node: NodeId, sets: &GrantingSets) -> Self {
+    pub(super) fn of(node: NodeId, sets: &Quorums) -> Self {
         Self { nodes: sets.nodes(), sets: sets.of(node).to_vec(), turn: 0 }
+    }
+
+    pub(super) fn nodes(&self) -> usize {
+        self.nodes
     }
 
     /// The set for the request at hand.

@@ -4,6 +4,7 @@ use crate::message::{Clock, NodeId, Outbox, Phase, Refused, Stamp};
 
 /// What the nodes of Ricart's and Agrawala's algorithm say to each other, and those of its descendants.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Message {
     /// I want in, since this time.
     Request(u64),
@@ -22,6 +23,7 @@ impl crate::message::Message for Message {
 
 /// A node's user as a candidate among `nodes`.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Candidate {
     pub(super) me: NodeId,
     pub(super) nodes: usize,

@@ -15,12 +15,16 @@
 //! list of "who has asked since" that begins empty would, lets everybody in at once.
 
 use super::candidate::Candidate;
-use crate::message::{ClusterError, Cost, Exclusive, NodeId, NodeSet, Outbox, Protocol, Refused};
+use crate::message::{
+    Claims, ClusterError, Cost, Exclusive, Machine, NodeId, NodeSet, Outbox, Phase, Protocol,
+    Refused,
+};
 
 pub use super::candidate::Message;
 
 /// A node of Carvalho's and Roucairol's algorithm. See the [module](self).
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct CarvalhoRoucairol {
     candidate: Candidate,
     /// Whose permission we lack.
@@ -37,14 +41,21 @@ impl CarvalhoRoucairol {
     /// # Errors
     /// Fewer than two nodes.
     pub fn cluster(nodes: usize) -> Result<Vec<Self>, ClusterError> {
-        ClusterError::check_size(nodes)?;
-        let node = |me: NodeId| Self {
+        ClusterError::all_nodes(nodes, |me| Self::node(me, nodes))
+    }
+
+    /// One node of such a cluster.
+    ///
+    /// # Errors
+    /// As [`cluster`](Self::cluster), and if there is no such node.
+    pub fn node(me: NodeId, nodes: usize) -> Result<Self, ClusterError> {
+        ClusterError::check_member(me, nodes)?;
+        Ok(Self {
             candidate: Candidate::new(me, nodes, 0),
             lacking: NodeSet::of(nodes, me.others(nodes)),
             missing: NodeSet::empty(nodes),
             held_back: NodeSet::empty(nodes),
-        };
-        Ok(NodeId::all(nodes).map(node).collect())
+        })
     }
 
     fn ask(&mut self, peer: NodeId, out: &mut Outbox<Message>) {
@@ -59,8 +70,16 @@ impl CarvalhoRoucairol {
     }
 }
 
-impl Protocol for CarvalhoRoucairol {
+impl Machine for CarvalhoRoucairol {
     type Message = Message;
+
+    fn id(&self) -> NodeId {
+        self.candidate.me
+    }
+
+    fn nodes(&self) -> usize {
+        self.candidate.nodes
+    }
 
     fn request(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
         self.candidate.request()?;
@@ -117,7 +136,17 @@ impl Protocol for CarvalhoRoucairol {
         }
         Ok(())
     }
+}
 
+impl Protocol for CarvalhoRoucairol {
+    type Access = Exclusive;
+
+    fn phase(&self) -> Phase {
+        self.candidate.phase
+    }
+}
+
+impl Claims for CarvalhoRoucairol {
     fn invariant(
         cluster: &[Self],
         _on_the_way: &[(NodeId, NodeId, &Message)],
@@ -134,5 +163,3 @@ impl Protocol for CarvalhoRoucairol {
         Some(Cost { alone: most as f64..=most as f64, ..Cost::within("0 to 2(n-1)", 0, most) })
     }
 }
-
-impl Exclusive for CarvalhoRoucairol {}

@@ -13,10 +13,13 @@
 
 use std::collections::VecDeque;
 
-use crate::message::{ClusterError, Cost, Exclusive, NodeId, Outbox, Phase, Protocol, Refused};
+use crate::message::{
+    Claims, ClusterError, Cost, Exclusive, Machine, NodeId, Outbox, Phase, Protocol, Refused,
+};
 
 /// What the nodes say to each other.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Message {
     /// May I?
     Request,
@@ -38,7 +41,9 @@ impl crate::message::Message for Message {
 
 /// A node of a cluster with a coordinator. See the [module](self).
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct CentralCoordinator {
+    me: NodeId,
     coordinator: NodeId,
     phase: Phase,
     /// At the coordinator only.
@@ -48,6 +53,7 @@ pub struct CentralCoordinator {
 
 /// What the coordinator knows.
 #[derive(Clone, Default, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 struct Desk {
     inside: Option<NodeId>,
     queue: VecDeque<NodeId>,
@@ -62,20 +68,40 @@ impl CentralCoordinator {
         Self::coordinated_by(NodeId(0), nodes)
     }
 
+    /// One node of such a cluster.
+    ///
+    /// # Errors
+    /// As [`cluster`](Self::cluster), and if there is no such node.
+    pub fn node(me: NodeId, nodes: usize) -> Result<Self, ClusterError> {
+        Self::node_coordinated_by(me, NodeId(0), nodes)
+    }
+
     /// A cluster with this coordinator.
     ///
     /// # Errors
     /// Fewer than two nodes, or no such coordinator.
     pub fn coordinated_by(coordinator: NodeId, nodes: usize) -> Result<Vec<Self>, ClusterError> {
-        ClusterError::check_size(nodes)?;
+        ClusterError::all_nodes(nodes, |me| Self::node_coordinated_by(me, coordinator, nodes))
+    }
+
+    /// One node of such a cluster.
+    ///
+    /// # Errors
+    /// As [`coordinated_by`](Self::coordinated_by), and if there is no such node.
+    pub fn node_coordinated_by(
+        me: NodeId,
+        coordinator: NodeId,
+        nodes: usize,
+    ) -> Result<Self, ClusterError> {
+        ClusterError::check_member(me, nodes)?;
         ClusterError::check_node(coordinator, nodes)?;
-        let node = |me| Self {
+        Ok(Self {
+            me,
             coordinator,
             phase: Phase::Idle,
             desk: (me == coordinator).then(Desk::default),
             nodes,
-        };
-        Ok(NodeId::all(nodes).map(node).collect())
+        })
     }
 
     fn desk(&mut self) -> Result<&mut Desk, Refused> {
@@ -83,8 +109,16 @@ impl CentralCoordinator {
     }
 }
 
-impl Protocol for CentralCoordinator {
+impl Machine for CentralCoordinator {
     type Message = Message;
+
+    fn id(&self) -> NodeId {
+        self.me
+    }
+
+    fn nodes(&self) -> usize {
+        self.nodes
+    }
 
     fn request(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
         self.phase.request()?;
@@ -144,10 +178,18 @@ impl Protocol for CentralCoordinator {
         }
         Ok(())
     }
+}
 
+impl Protocol for CentralCoordinator {
+    type Access = Exclusive;
+
+    fn phase(&self) -> Phase {
+        self.phase
+    }
+}
+
+impl Claims for CentralCoordinator {
     fn cost(_cluster: &[Self]) -> Option<Cost> {
         Some(Cost::within("3, 0 for the coordinator", 0, 3))
     }
 }
-
-impl Exclusive for CentralCoordinator {}

@@ -15,12 +15,13 @@
 //! coming" too soon.
 
 use crate::message::{
-    Channels, Clock, ClusterError, Cost, Exclusive, NodeId, Ordered, Outbox, Phase, Protocol,
-    Refused, Stamp,
+    Bypass, Channels, Claims, Clock, ClusterError, Cost, Exclusive, Machine, NodeId, Outbox, Phase,
+    Protocol, Refused, Stamp,
 };
 
 /// What the nodes say to each other, with the time at which they say it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Message {
     /// I want in, since this time.
     Request(u64),
@@ -42,6 +43,7 @@ impl crate::message::Message for Message {
 
 /// A node of Lamport's algorithm. See the [module](self).
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Lamport {
     me: NodeId,
     phase: Phase,
@@ -60,16 +62,23 @@ impl Lamport {
     /// # Errors
     /// Fewer than two nodes.
     pub fn cluster(nodes: usize) -> Result<Vec<Self>, ClusterError> {
-        ClusterError::check_size(nodes)?;
-        let node = |me| Self {
+        ClusterError::all_nodes(nodes, |me| Self::node(me, nodes))
+    }
+
+    /// One node of such a cluster.
+    ///
+    /// # Errors
+    /// As [`cluster`](Self::cluster), and if there is no such node.
+    pub fn node(me: NodeId, nodes: usize) -> Result<Self, ClusterError> {
+        ClusterError::check_member(me, nodes)?;
+        Ok(Self {
             me,
             phase: Phase::Idle,
             clock: Clock::default(),
             requests: vec![None; nodes],
             heard: vec![0; nodes],
             unconfirmed: vec![0; nodes],
-        };
-        Ok(NodeId::all(nodes).map(node).collect())
+        })
     }
 
     fn others(&self) -> impl Iterator<Item = NodeId> + use<> {
@@ -95,10 +104,18 @@ impl Lamport {
     }
 }
 
-impl Protocol for Lamport {
+impl Machine for Lamport {
     type Message = Message;
 
     const CHANNELS: Channels = Channels::Fifo;
+
+    fn id(&self) -> NodeId {
+        self.me
+    }
+
+    fn nodes(&self) -> usize {
+        self.heard.len()
+    }
 
     fn request(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
         let mut clock = self.clock;
@@ -163,16 +180,26 @@ impl Protocol for Lamport {
         self.enter_if_first(out);
         Ok(())
     }
+}
+
+impl Protocol for Lamport {
+    type Access = Exclusive;
+
+    fn phase(&self) -> Phase {
+        self.phase
+    }
+}
+
+impl Claims for Lamport {
+    fn bypass(cluster: &[Self]) -> Bypass {
+        Bypass::in_order(cluster.len())
+    }
 
     fn cost(cluster: &[Self]) -> Option<Cost> {
         Some(Cost::always("3(n-1)", 3 * (cluster.len() - 1)))
     }
-}
 
-impl Exclusive for Lamport {}
-
-impl Ordered for Lamport {
-    fn stamp(&self) -> Option<Stamp> {
-        self.requests[self.me.index()].map(|time| Stamp { time, node: self.me })
+    fn order() -> Option<fn(&Self) -> Option<Stamp>> {
+        Some(|node| node.requests[node.me.index()].map(|time| Stamp { time, node: node.me }))
     }
 }

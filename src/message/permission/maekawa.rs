@@ -25,12 +25,13 @@ use std::collections::BTreeSet;
 
 use super::arbiters::Arbiters;
 use crate::message::{
-    Clock, ClusterError, Cost, Exclusive, GrantingSets, NodeId, NodeSet, Outbox, Phase, Protocol,
-    Refused, Stamp,
+    Claims, Clock, ClusterError, Cost, Exclusive, Machine, NodeId, NodeSet, Outbox, Phase,
+    Protocol, Quorums, Refused, Stamp,
 };
 
 /// What the nodes say to each other, always about one request.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Message {
     /// May I?
     Request(Stamp),
@@ -58,6 +59,7 @@ impl crate::message::Message for Message {
 
 /// A node of Maekawa's algorithm. See the [module](self).
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Maekawa {
     me: NodeId,
     clock: Clock,
@@ -74,6 +76,7 @@ pub struct Maekawa {
 
 /// A node as arbiter for others, and for itself.
 #[derive(Clone, Default, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 struct Arbiter {
     /// Which request has our confirmation.
     granted: Option<Stamp>,
@@ -107,9 +110,22 @@ impl Arbiter {
 
 impl Maekawa {
     /// A cluster with these granting sets. A node that has several uses them in turn.
-    pub fn cluster(sets: &GrantingSets) -> Vec<Self> {
+    pub fn cluster(sets: &Quorums) -> Vec<Self> {
+        NodeId::all(sets.nodes()).map(|me| Self::with_sets(me, sets)).collect()
+    }
+
+    /// One node of such a cluster.
+    ///
+    /// # Errors
+    /// If there is no such node.
+    pub fn node(me: NodeId, sets: &Quorums) -> Result<Self, ClusterError> {
+        ClusterError::check_member(me, sets.nodes())?;
+        Ok(Self::with_sets(me, sets))
+    }
+
+    fn with_sets(me: NodeId, sets: &Quorums) -> Self {
         let nodes = sets.nodes();
-        let node = |me| Self {
+        Self {
             me,
             clock: Clock::default(),
             arbiters: Arbiters::of(me, sets),
@@ -118,16 +134,15 @@ impl Maekawa {
             confirmed: NodeSet::empty(nodes),
             inquired_early: NodeSet::empty(nodes),
             arbiter: Arbiter::default(),
-        };
-        NodeId::all(nodes).map(node).collect()
+        }
     }
 
-    /// A cluster with the sets of a [grid](GrantingSets::grid).
+    /// A cluster with the sets of a [grid](Quorums::grid).
     ///
     /// # Errors
     /// Fewer than two nodes.
     pub fn grid(nodes: usize) -> Result<Vec<Self>, ClusterError> {
-        Ok(Self::cluster(&GrantingSets::grid(nodes)?))
+        Ok(Self::cluster(&Quorums::grid(nodes)?))
     }
 
     fn our_request(&self) -> Stamp {
@@ -140,8 +155,16 @@ impl Maekawa {
     }
 }
 
-impl Protocol for Maekawa {
+impl Machine for Maekawa {
     type Message = Message;
+
+    fn id(&self) -> NodeId {
+        self.me
+    }
+
+    fn nodes(&self) -> usize {
+        self.arbiters.nodes()
+    }
 
     fn request(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
         let mut clock = self.clock;
@@ -234,7 +257,17 @@ impl Protocol for Maekawa {
         }
         Ok(())
     }
+}
 
+impl Protocol for Maekawa {
+    type Access = Exclusive;
+
+    fn phase(&self) -> Phase {
+        self.phase
+    }
+}
+
+impl Claims for Maekawa {
     fn invariant(
         cluster: &[Self],
         on_the_way: &[(NodeId, NodeId, &Message)],
@@ -263,5 +296,3 @@ impl Protocol for Maekawa {
         })
     }
 }
-
-impl Exclusive for Maekawa {}

@@ -12,10 +12,13 @@
 //! Cost: 2n-k-1 to 2(n-1) messages an entry. Between two entries T.
 
 use super::candidate::Candidate;
-use crate::message::{ClusterError, Cost, NodeId, Outbox, Protocol, Refused};
+use crate::message::{
+    Claims, ClusterError, Cost, Machine, NodeId, Outbox, Phase, Protocol, Refused, Shared,
+};
 
 /// What the nodes say to each other.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Message {
     /// I want in, since this time.
     Request(u64),
@@ -39,6 +42,7 @@ impl crate::message::Message for Message {
 
 /// A node of Raymond's algorithm for k entries. See the [module](self).
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct RaymondK {
     candidate: Candidate,
     entries: usize,
@@ -54,22 +58,37 @@ impl RaymondK {
     /// # Errors
     /// Fewer than two nodes; no entries, or as many as nodes.
     pub fn cluster(nodes: usize, entries: usize) -> Result<Vec<Self>, ClusterError> {
-        ClusterError::check_size(nodes)?;
+        ClusterError::all_nodes(nodes, |me| Self::node(me, nodes, entries))
+    }
+
+    /// One node of such a cluster.
+    ///
+    /// # Errors
+    /// As [`cluster`](Self::cluster), and if there is no such node.
+    pub fn node(me: NodeId, nodes: usize, entries: usize) -> Result<Self, ClusterError> {
+        ClusterError::check_member(me, nodes)?;
         if entries == 0 || entries >= nodes {
             return Err(ClusterError::Entries { entries, nodes });
         }
-        let node = |me| Self {
+        Ok(Self {
             candidate: Candidate::new(me, nodes, 0),
             entries,
             owed_to_us: vec![0; nodes],
             held_back: vec![0; nodes],
-        };
-        Ok(NodeId::all(nodes).map(node).collect())
+        })
     }
 }
 
-impl Protocol for RaymondK {
+impl Machine for RaymondK {
     type Message = Message;
+
+    fn id(&self) -> NodeId {
+        self.candidate.me
+    }
+
+    fn nodes(&self) -> usize {
+        self.candidate.nodes
+    }
 
     fn request(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
         self.candidate.request()?;
@@ -125,11 +144,21 @@ impl Protocol for RaymondK {
         }
         Ok(())
     }
+}
+
+impl Protocol for RaymondK {
+    type Access = Shared;
+
+    fn phase(&self) -> Phase {
+        self.candidate.phase
+    }
 
     fn entries_at_a_time(&self) -> usize {
         self.entries
     }
+}
 
+impl Claims for RaymondK {
     fn cost(cluster: &[Self]) -> Option<Cost> {
         let (n, k) = (cluster.len(), cluster[0].entries);
         let most = 2 * (n - 1);

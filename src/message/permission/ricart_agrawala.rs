@@ -16,13 +16,15 @@
 
 use super::candidate::Candidate;
 use crate::message::{
-    ClusterError, Cost, Exclusive, NodeId, NodeSet, Ordered, Outbox, Protocol, Refused, Stamp,
+    Bypass, Claims, ClusterError, Cost, Exclusive, Machine, NodeId, NodeSet, Outbox, Phase,
+    Protocol, Refused, Stamp,
 };
 
 pub use super::candidate::Message;
 
 /// A node of Ricart's and Agrawala's algorithm. See the [module](self).
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct RicartAgrawala {
     candidate: Candidate,
     /// Whose confirmation is missing.
@@ -40,23 +42,40 @@ impl RicartAgrawala {
         Self::with_clocks_at(0, nodes)
     }
 
-    /// A cluster whose clocks have come this far: to see what happens at their limit.
+    /// One node of such a cluster.
     ///
     /// # Errors
-    /// Fewer than two nodes.
+    /// As [`cluster`](Self::cluster), and if there is no such node.
+    pub fn node(me: NodeId, nodes: usize) -> Result<Self, ClusterError> {
+        Self::node_with_clock_at(me, 0, nodes)
+    }
+
+    /// A cluster whose clocks have come this far: to see what happens at their limit.
+    #[doc(hidden)]
     pub fn with_clocks_at(time: u64, nodes: usize) -> Result<Vec<Self>, ClusterError> {
-        ClusterError::check_size(nodes)?;
-        let node = |me| Self {
+        ClusterError::all_nodes(nodes, |me| Self::node_with_clock_at(me, time, nodes))
+    }
+
+    fn node_with_clock_at(me: NodeId, time: u64, nodes: usize) -> Result<Self, ClusterError> {
+        ClusterError::check_member(me, nodes)?;
+        Ok(Self {
             candidate: Candidate::new(me, nodes, time),
             missing: NodeSet::empty(nodes),
             held_back: NodeSet::empty(nodes),
-        };
-        Ok(NodeId::all(nodes).map(node).collect())
+        })
     }
 }
 
-impl Protocol for RicartAgrawala {
+impl Machine for RicartAgrawala {
     type Message = Message;
+
+    fn id(&self) -> NodeId {
+        self.candidate.me
+    }
+
+    fn nodes(&self) -> usize {
+        self.candidate.nodes
+    }
 
     fn request(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
         self.candidate.request()?;
@@ -104,16 +123,26 @@ impl Protocol for RicartAgrawala {
         }
         Ok(())
     }
+}
+
+impl Protocol for RicartAgrawala {
+    type Access = Exclusive;
+
+    fn phase(&self) -> Phase {
+        self.candidate.phase
+    }
+}
+
+impl Claims for RicartAgrawala {
+    fn bypass(cluster: &[Self]) -> Bypass {
+        Bypass::in_order(cluster.len())
+    }
 
     fn cost(cluster: &[Self]) -> Option<Cost> {
         Some(Cost::always("2(n-1)", 2 * (cluster.len() - 1)))
     }
-}
 
-impl Exclusive for RicartAgrawala {}
-
-impl Ordered for RicartAgrawala {
-    fn stamp(&self) -> Option<Stamp> {
-        self.candidate.stamp()
+    fn order() -> Option<fn(&Self) -> Option<Stamp>> {
+        Some(|node| node.candidate.stamp())
     }
 }

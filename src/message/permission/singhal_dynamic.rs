@@ -14,12 +14,16 @@
 //! for then everybody has entered since. Between two entries T.
 
 use super::candidate::Candidate;
-use crate::message::{ClusterError, Cost, Exclusive, NodeId, NodeSet, Outbox, Protocol, Refused};
+use crate::message::{
+    Claims, ClusterError, Cost, Exclusive, Machine, NodeId, NodeSet, Outbox, Phase, Protocol,
+    Refused,
+};
 
 pub use super::candidate::Message;
 
 /// A node of Singhal's dynamic algorithm. See the [module](self).
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct SinghalDynamic {
     candidate: Candidate,
     /// Whom to ask; while we wait, whose confirmation is missing.
@@ -34,18 +38,33 @@ impl SinghalDynamic {
     /// # Errors
     /// Fewer than two nodes.
     pub fn cluster(nodes: usize) -> Result<Vec<Self>, ClusterError> {
-        ClusterError::check_size(nodes)?;
-        let node = |me: NodeId| Self {
+        ClusterError::all_nodes(nodes, |me| Self::node(me, nodes))
+    }
+
+    /// One node of such a cluster.
+    ///
+    /// # Errors
+    /// As [`cluster`](Self::cluster), and if there is no such node.
+    pub fn node(me: NodeId, nodes: usize) -> Result<Self, ClusterError> {
+        ClusterError::check_member(me, nodes)?;
+        Ok(Self {
             candidate: Candidate::new(me, nodes, 0),
             to_ask: NodeSet::of(nodes, NodeId::all(me.index())),
             to_inform: NodeSet::empty(nodes),
-        };
-        Ok(NodeId::all(nodes).map(node).collect())
+        })
     }
 }
 
-impl Protocol for SinghalDynamic {
+impl Machine for SinghalDynamic {
     type Message = Message;
+
+    fn id(&self) -> NodeId {
+        self.candidate.me
+    }
+
+    fn nodes(&self) -> usize {
+        self.candidate.nodes
+    }
 
     fn request(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
         self.candidate.request()?;
@@ -102,7 +121,17 @@ impl Protocol for SinghalDynamic {
         }
         Ok(())
     }
+}
 
+impl Protocol for SinghalDynamic {
+    type Access = Exclusive;
+
+    fn phase(&self) -> Phase {
+        self.candidate.phase
+    }
+}
+
+impl Claims for SinghalDynamic {
     fn invariant(
         cluster: &[Self],
         _on_the_way: &[(NodeId, NodeId, &Message)],
@@ -119,5 +148,3 @@ impl Protocol for SinghalDynamic {
         Some(Cost::within("0 to 2(n-1)", 0, most))
     }
 }
-
-impl Exclusive for SinghalDynamic {}

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fmt;
 
-use super::GrantingSets;
+use super::Quorums;
 use crate::message::{NodeId, NodeSet};
 
 /// Granting sets that cannot be.
@@ -11,7 +11,7 @@ use crate::message::{NodeId, NodeSet};
 pub enum QuorumError {
     /// Fewer than two nodes: nobody to exclude.
     TooFewNodes(usize),
-    /// More than [`GrantingSets::MOST_NODES`].
+    /// More than [`Quorums::MOST_NODES`].
     TooManyNodes(usize),
     /// The nodes do not fill a triangle.
     NotTriangular {
@@ -70,7 +70,7 @@ impl fmt::Display for QuorumError {
                 write!(f, "{nodes} nodes have nobody to exclude: take 2 or more")
             }
             Self::TooManyNodes(nodes) => {
-                let most = GrantingSets::MOST_NODES;
+                let most = Quorums::MOST_NODES;
                 write!(f, "the sets of {nodes} nodes are too large: take at most {most} nodes")
             }
             Self::NotTriangular { nodes, nearest: [below, above] } => {

@@ -2,12 +2,12 @@
 //!
 //! | arrangement | nodes | size of a set | a node is in |
 //! |---|---|---|---|
-//! | [`grid`](GrantingSets::grid), Maekawa 1985 | any | 2√n - 1, or just above | as many as its size, if n is a square |
-//! | [`triangle`](GrantingSets::triangle) | t(t+1)/2 | t, about √(2n) | 2t of 2n sets, if it alternates |
-//! | [`projective_plane`](GrantingSets::projective_plane), Maekawa 1985 | q²+q+1 | q+1, about √n: the least | q+1 |
-//! | [`majority`](GrantingSets::majority) | any | ⌊n/2⌋ + 1 | ⌊n/2⌋ + 1 |
-//! | [`weighted_majority`](GrantingSets::weighted_majority) | any | more than half of the weight | by weight |
-//! | [`new`](GrantingSets::new) | any | yours | yours |
+//! | [`grid`](Quorums::grid), Maekawa 1985 | any | 2√n - 1, or just above | as many as its size, if n is a square |
+//! | [`triangle`](Quorums::triangle) | t(t+1)/2 | t, about √(2n) | 2t of 2n sets, if it alternates |
+//! | [`projective_plane`](Quorums::projective_plane), Maekawa 1985 | q²+q+1 | q+1, about √n: the least | q+1 |
+//! | [`majority`](Quorums::majority) | any | ⌊n/2⌋ + 1 | ⌊n/2⌋ + 1 |
+//! | [`weighted_majority`](Quorums::weighted_majority) | any | more than half of the weight | by weight |
+//! | [`new`](Quorums::new) | any | yours | yours |
 
 mod error;
 mod field;
@@ -26,9 +26,9 @@ pub use error::QuorumError;
 /// 2. Each set holds its owner.
 ///
 /// ```
-/// use exclusion::message::{GrantingSets, NodeId};
+/// use exclusion::message::{Quorums, NodeId};
 ///
-/// let sets = GrantingSets::projective_plane(2)?;
+/// let sets = Quorums::projective_plane(2)?;
 /// assert_eq!(sets.nodes(), 7);
 /// assert_eq!(sets.sizes(), 3..=3);
 ///
@@ -37,12 +37,12 @@ pub use error::QuorumError;
 /// # Ok::<(), exclusion::message::quorum::QuorumError>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct GrantingSets {
+pub struct Quorums {
     /// A list for each node, never empty.
     lists: Vec<Vec<NodeSet>>,
 }
 
-/// Which set a node of a [`triangle`](GrantingSets::triangle) uses.
+/// Which set a node of a [`triangle`](Quorums::triangle) uses.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Scheme {
     /// Its column, and the row just above that column. The upper nodes are asked most.
@@ -53,7 +53,7 @@ pub enum Scheme {
     Alternating,
 }
 
-impl GrantingSets {
+impl Quorums {
     /// The most nodes there may be. A set has a bit for each node: here one set each takes 512 MiB, two take twice that.
     pub const MOST_NODES: usize = 1 << 16;
 
@@ -64,12 +64,12 @@ impl GrantingSets {
     /// another row, which is complete, and reaches a's column. The largest set has ⌈2√n⌉ - 1 nodes.
     ///
     /// ```
-    /// use exclusion::message::{GrantingSets, NodeId};
+    /// use exclusion::message::{Quorums, NodeId};
     ///
     /// // 0 1 2
     /// // 3 4 5
     /// // 6 7
-    /// let sets = GrantingSets::grid(8)?;
+    /// let sets = Quorums::grid(8)?;
     /// assert_eq!(sets.of(NodeId(5))[0].to_string(), "{n2, n3, n4, n5}");
     /// assert_eq!(sets.of(NodeId(7))[0].to_string(), "{n1, n4, n6, n7}");
     /// # Ok::<(), exclusion::message::quorum::QuorumError>(())
@@ -96,13 +96,13 @@ impl GrantingSets {
     /// c ([`Scheme::Column`]), line r+1 ([`Scheme::Row`]), or both in turn, which makes each line the set of t nodes.
     ///
     /// ```
-    /// use exclusion::message::quorum::{GrantingSets, Scheme};
+    /// use exclusion::message::quorum::{Quorums, Scheme};
     /// use exclusion::message::NodeId;
     ///
     /// // 0
     /// // 1 2
     /// // 3 4 5
-    /// let sets = GrantingSets::triangle(6, Scheme::Alternating)?;
+    /// let sets = Quorums::triangle(6, Scheme::Alternating)?;
     /// let [column, row] = sets.of(NodeId(2)) else { panic!("two in turn") };
     /// assert_eq!(column.to_string(), "{n0, n2, n4}");
     /// assert_eq!(row.to_string(), "{n1, n2, n5}");
@@ -142,11 +142,11 @@ impl GrantingSets {
     /// line, i is on its own.
     ///
     /// ```
-    /// use exclusion::message::GrantingSets;
+    /// use exclusion::message::Quorums;
     ///
-    /// let sets = GrantingSets::projective_plane(4)?;
+    /// let sets = Quorums::projective_plane(4)?;
     /// assert_eq!((sets.nodes(), sets.sizes()), (21, 5..=5));
-    /// assert!(GrantingSets::projective_plane(6).is_err());
+    /// assert!(Quorums::projective_plane(6).is_err());
     /// # Ok::<(), exclusion::message::quorum::QuorumError>(())
     /// ```
     ///
@@ -195,9 +195,9 @@ impl GrantingSets {
     /// A node and those that follow it, the first after the last, until they have more than half of the weight.
     ///
     /// ```
-    /// use exclusion::message::{GrantingSets, NodeId};
+    /// use exclusion::message::{Quorums, NodeId};
     ///
-    /// let sets = GrantingSets::weighted_majority(&[5, 1, 1, 1])?;
+    /// let sets = Quorums::weighted_majority(&[5, 1, 1, 1])?;
     /// assert_eq!(sets.of(NodeId(0))[0].to_string(), "{n0}");
     /// assert_eq!(sets.of(NodeId(2))[0].to_string(), "{n0, n2, n3}");
     /// # Ok::<(), exclusion::message::quorum::QuorumError>(())
@@ -224,13 +224,13 @@ impl GrantingSets {
     /// Your own sets, one for each node in order.
     ///
     /// ```
-    /// use exclusion::message::{GrantingSets, NodeId};
+    /// use exclusion::message::{Quorums, NodeId};
     ///
     /// let circle = [[0, 1], [1, 2], [2, 0]].map(|set| set.map(NodeId));
-    /// assert!(GrantingSets::new(circle).is_ok());
+    /// assert!(Quorums::new(circle).is_ok());
     ///
     /// let pairs = [[0, 1], [0, 1], [2, 3], [2, 3]].map(|set| set.map(NodeId));
-    /// let error = GrantingSets::new(pairs).unwrap_err();
+    /// let error = Quorums::new(pairs).unwrap_err();
     /// assert!(error.to_string().starts_with("{n0, n1} of n0 and {n2, n3} of n2 do not meet"));
     /// ```
     ///
@@ -279,10 +279,10 @@ impl GrantingSets {
     /// In how many sets each node is: how much it is asked if all nodes want in equally often.
     ///
     /// ```
-    /// use exclusion::message::quorum::{GrantingSets, Scheme};
+    /// use exclusion::message::quorum::{Quorums, Scheme};
     ///
-    /// assert_eq!(GrantingSets::triangle(6, Scheme::Column)?.load(), [5, 4, 3, 3, 2, 1]);
-    /// assert_eq!(GrantingSets::triangle(6, Scheme::Alternating)?.load(), [6; 6]);
+    /// assert_eq!(Quorums::triangle(6, Scheme::Column)?.load(), [5, 4, 3, 3, 2, 1]);
+    /// assert_eq!(Quorums::triangle(6, Scheme::Alternating)?.load(), [6; 6]);
     /// # Ok::<(), exclusion::message::quorum::QuorumError>(())
     /// ```
     pub fn load(&self) -> Vec<usize> {
@@ -334,7 +334,7 @@ impl GrantingSets {
 fn check_size(nodes: usize) -> Result<usize, QuorumError> {
     match nodes {
         0 | 1 => Err(QuorumError::TooFewNodes(nodes)),
-        2..=GrantingSets::MOST_NODES => Ok(nodes),
+        2..=Quorums::MOST_NODES => Ok(nodes),
         _ => Err(QuorumError::TooManyNodes(nodes)),
     }
 }
@@ -371,7 +371,7 @@ mod tests {
 
     const PLANES: [usize; 10] = [2, 3, 4, 5, 7, 8, 9, 11, 13, 16];
 
-    fn assert_lawful(sets: &GrantingSets, nodes: usize) {
+    fn assert_lawful(sets: &Quorums, nodes: usize) {
         assert_eq!(sets.nodes(), nodes);
         assert!(NodeId::all(nodes).all(|node| !sets.of(node).is_empty()));
         assert_eq!(sets.check(), Ok(()));
@@ -380,16 +380,16 @@ mod tests {
     /// The sets of the source, which counts from 1 and gives them by owner.
     fn printed<const NODES: usize, const SIZE: usize>(
         mut sets: [(u32, [u32; SIZE]); NODES],
-    ) -> GrantingSets {
+    ) -> Quorums {
         sets.sort();
         assert!(sets.iter().map(|set| set.0).eq(1..=NODES as u32), "one for each node");
-        GrantingSets::new(sets.map(|(_, set)| set.map(|node| NodeId(node - 1)))).unwrap()
+        Quorums::new(sets.map(|(_, set)| set.map(|node| NodeId(node - 1)))).unwrap()
     }
 
     #[test]
     fn every_pair_of_grid_sets_meets() {
         for nodes in 2..=100 {
-            let sets = GrantingSets::grid(nodes).unwrap();
+            let sets = Quorums::grid(nodes).unwrap();
             assert_lawful(&sets, nodes);
             let largest = (4 * nodes - 1).isqrt();
             assert_eq!(*sets.sizes().end(), largest, "⌈2√n⌉ - 1 of {nodes}");
@@ -399,7 +399,7 @@ mod tests {
     #[test]
     fn a_square_grid_has_equal_sizes_and_loads() {
         for width in 2..=10 {
-            let sets = GrantingSets::grid(width * width).unwrap();
+            let sets = Quorums::grid(width * width).unwrap();
             let size = 2 * width - 1;
             assert_eq!(sets.sizes(), size..=size);
             assert_eq!(sets.load(), vec![size; width * width]);
@@ -411,7 +411,7 @@ mod tests {
         for rows in 2..=8 {
             let nodes = rows * (rows + 1) / 2;
             for scheme in [Scheme::Column, Scheme::Row, Scheme::Alternating] {
-                let sets = GrantingSets::triangle(nodes, scheme).unwrap();
+                let sets = Quorums::triangle(nodes, scheme).unwrap();
                 assert_lawful(&sets, nodes);
                 assert_eq!(sets.sizes(), rows..=rows);
             }
@@ -422,7 +422,7 @@ mod tests {
     fn a_triangle_is_as_its_rows_and_columns_say() {
         for rows in 2..=8 {
             let places: Vec<_> = (0..rows).flat_map(|r| (0..=r).map(move |c| (r, c))).collect();
-            let sets = GrantingSets::triangle(places.len(), Scheme::Alternating).unwrap();
+            let sets = Quorums::triangle(places.len(), Scheme::Alternating).unwrap();
             for (owner, &(row, column)) in NodeId::all(places.len()).zip(&places) {
                 for (node, &(r, c)) in NodeId::all(places.len()).zip(&places) {
                     let [first, second] = sets.of(owner) else { panic!("two in turn") };
@@ -437,20 +437,20 @@ mod tests {
     fn alternating_balances_a_triangle() {
         for rows in 2..=8 {
             let nodes = rows * (rows + 1) / 2;
-            let load = |scheme| GrantingSets::triangle(nodes, scheme).unwrap().load();
+            let load = |scheme| Quorums::triangle(nodes, scheme).unwrap().load();
             assert_eq!(load(Scheme::Alternating), vec![2 * rows; nodes]);
 
             let (column, row) = (load(Scheme::Column), load(Scheme::Row));
             assert_eq!((column[0], column[nodes - 1]), (2 * rows - 1, 1));
             assert_eq!((row[0], row[nodes - 1]), (1, 2 * rows - 1));
         }
-        let fifteen = GrantingSets::triangle(15, Scheme::Column).unwrap().load();
+        let fifteen = Quorums::triangle(15, Scheme::Column).unwrap().load();
         assert_eq!((fifteen[0], fifteen[14]), (9, 1), "as the source counts");
     }
 
     #[test]
     fn a_number_that_is_not_triangular_is_refused_with_its_neighbours() {
-        let nearest = |nodes| GrantingSets::triangle(nodes, Scheme::Column).unwrap_err();
+        let nearest = |nodes| Quorums::triangle(nodes, Scheme::Column).unwrap_err();
         assert_eq!(nearest(2), QuorumError::NotTriangular { nodes: 2, nearest: [3, 6] });
         assert_eq!(nearest(5), QuorumError::NotTriangular { nodes: 5, nearest: [3, 6] });
         assert_eq!(nearest(14), QuorumError::NotTriangular { nodes: 14, nearest: [10, 15] });
@@ -460,7 +460,7 @@ mod tests {
     #[test]
     fn every_pair_of_lines_of_a_plane_meets_in_one_point() {
         for order in PLANES {
-            let sets = GrantingSets::projective_plane(order).unwrap();
+            let sets = Quorums::projective_plane(order).unwrap();
             let nodes = order * order + order + 1;
             assert_lawful(&sets, nodes);
             assert_eq!(sets.sizes(), order + 1..=order + 1);
@@ -477,12 +477,12 @@ mod tests {
     #[test]
     fn a_plane_of_order_5_has_31_nodes() {
         // The source prints 43, which would be order 6, where there is no plane.
-        assert_eq!(GrantingSets::projective_plane(5).unwrap().nodes(), 31);
+        assert_eq!(Quorums::projective_plane(5).unwrap().nodes(), 31);
     }
 
     #[test]
     fn a_plane_has_no_member_to_spare() {
-        let plane = GrantingSets::projective_plane(3).unwrap();
+        let plane = Quorums::projective_plane(3).unwrap();
         for (owner, set) in plane.owned() {
             for node in set.iter() {
                 let mut broken = plane.clone();
@@ -502,17 +502,17 @@ mod tests {
             [(0, [2, 3]), (1, [2, 3]), (6, [5, 7]), (10, [9, 11]), (12, [11, 13]), (15, [13, 16])]
         {
             let refused = QuorumError::NoPlane { order, nearest };
-            assert_eq!(GrantingSets::projective_plane(order), Err(refused));
+            assert_eq!(Quorums::projective_plane(order), Err(refused));
         }
     }
 
     #[test]
     fn a_plane_is_found_by_its_nodes() {
         for order in PLANES {
-            let sets = GrantingSets::projective_plane(order).unwrap();
-            assert_eq!(GrantingSets::projective_plane_of(sets.nodes()), Ok(sets));
+            let sets = Quorums::projective_plane(order).unwrap();
+            assert_eq!(Quorums::projective_plane_of(sets.nodes()), Ok(sets));
         }
-        let error = |nodes| GrantingSets::projective_plane_of(nodes).unwrap_err();
+        let error = |nodes| Quorums::projective_plane_of(nodes).unwrap_err();
         assert_eq!(error(9), QuorumError::NotAPlane { nodes: 9, nearest: [7, 13] });
         assert_eq!(error(43), QuorumError::NoPlane { order: 6, nearest: [5, 7] });
         assert_eq!(error(1), QuorumError::TooFewNodes(1));
@@ -525,13 +525,13 @@ mod tests {
     #[test]
     fn a_majority_is_just_more_than_half() {
         for nodes in 2..=100 {
-            let sets = GrantingSets::majority(nodes).unwrap();
+            let sets = Quorums::majority(nodes).unwrap();
             let size = nodes / 2 + 1;
             assert_lawful(&sets, nodes);
             assert_eq!(sets.sizes(), size..=size);
             assert_eq!(sets.load(), vec![size; nodes]);
         }
-        let five = GrantingSets::majority(5).unwrap();
+        let five = Quorums::majority(5).unwrap();
         assert_eq!(five.of(NodeId(3))[0].to_string(), "{n0, n3, n4}");
     }
 
@@ -543,7 +543,7 @@ mod tests {
                 let weights: Vec<u64> =
                     (0..nodes).map(|node| number / 4_u64.pow(node) % 4 + 1).collect();
                 let total: u64 = weights.iter().sum();
-                let sets = GrantingSets::weighted_majority(&weights).unwrap();
+                let sets = Quorums::weighted_majority(&weights).unwrap();
                 assert_lawful(&sets, weights.len());
                 for (owner, set) in sets.owned() {
                     let weight: u64 = set.iter().map(|node| weights[node.index()]).sum();
@@ -557,14 +557,14 @@ mod tests {
 
     #[test]
     fn weights_may_sum_past_64_bits() {
-        let sets = GrantingSets::weighted_majority(&[u64::MAX; 5]).unwrap();
-        assert_eq!(sets, GrantingSets::majority(5).unwrap());
+        let sets = Quorums::weighted_majority(&[u64::MAX; 5]).unwrap();
+        assert_eq!(sets, Quorums::majority(5).unwrap());
     }
 
     #[test]
     fn a_node_without_weight_is_refused() {
         let refused = QuorumError::ZeroWeight(NodeId(1));
-        assert_eq!(GrantingSets::weighted_majority(&[1, 0, 0]), Err(refused));
+        assert_eq!(Quorums::weighted_majority(&[1, 0, 0]), Err(refused));
     }
 
     #[test]
@@ -601,7 +601,7 @@ mod tests {
     #[test]
     fn two_sets_that_do_not_meet_are_refused_and_named() {
         let sets = [vec![0, 1], vec![1, 2], vec![2, 0, 3], vec![3, 2]];
-        let error = GrantingSets::new(sets.map(|set| set.into_iter().map(NodeId))).unwrap_err();
+        let error = Quorums::new(sets.map(|set| set.into_iter().map(NodeId))).unwrap_err();
         let apart = [[0, 1], [3, 2]].map(|set| NodeSet::of(4, set.map(NodeId)));
         assert_eq!(error, QuorumError::Apart { owners: [NodeId(0), NodeId(3)], sets: apart });
     }
@@ -617,13 +617,13 @@ mod tests {
         ];
         let owners = [0, 1].map(NodeId);
         let apart = [[0, 2], [1, 3]].map(set);
-        assert_eq!(GrantingSets { lists }.check(), Err(QuorumError::Apart { owners, sets: apart }));
+        assert_eq!(Quorums { lists }.check(), Err(QuorumError::Apart { owners, sets: apart }));
     }
 
     #[test]
     fn a_set_without_its_owner_an_empty_one_and_a_stranger_are_refused() {
         let new = |sets: [&[u32]; 2]| {
-            GrantingSets::new(sets.map(|set| set.iter().map(|&node| NodeId(node)))).unwrap_err()
+            Quorums::new(sets.map(|set| set.iter().map(|&node| NodeId(node)))).unwrap_err()
         };
         let owner = NodeId(1);
         let set = NodeSet::of(2, [NodeId(0)]);
@@ -637,35 +637,35 @@ mod tests {
     fn too_few_nodes_and_too_many_are_refused() {
         for nodes in [0, 1] {
             let refused = Err(QuorumError::TooFewNodes(nodes));
-            assert_eq!(GrantingSets::grid(nodes), refused);
-            assert_eq!(GrantingSets::triangle(nodes, Scheme::Alternating), refused);
-            assert_eq!(GrantingSets::majority(nodes), refused);
-            assert_eq!(GrantingSets::weighted_majority(&vec![1; nodes]), refused);
-            assert_eq!(GrantingSets::new(vec![[NodeId(0)]; nodes]), refused);
+            assert_eq!(Quorums::grid(nodes), refused);
+            assert_eq!(Quorums::triangle(nodes, Scheme::Alternating), refused);
+            assert_eq!(Quorums::majority(nodes), refused);
+            assert_eq!(Quorums::weighted_majority(&vec![1; nodes]), refused);
+            assert_eq!(Quorums::new(vec![[NodeId(0)]; nodes]), refused);
         }
-        for nodes in [GrantingSets::MOST_NODES + 1, usize::MAX] {
+        for nodes in [Quorums::MOST_NODES + 1, usize::MAX] {
             let refused = Err(QuorumError::TooManyNodes(nodes));
-            assert_eq!(GrantingSets::grid(nodes), refused);
-            assert_eq!(GrantingSets::triangle(nodes, Scheme::Alternating), refused);
-            assert_eq!(GrantingSets::majority(nodes), refused);
+            assert_eq!(Quorums::grid(nodes), refused);
+            assert_eq!(Quorums::triangle(nodes, Scheme::Alternating), refused);
+            assert_eq!(Quorums::majority(nodes), refused);
         }
         let refused = Err(QuorumError::TooManyNodes(256 * 256 + 256 + 1));
-        assert_eq!(GrantingSets::projective_plane(256), refused);
+        assert_eq!(Quorums::projective_plane(256), refused);
         let refused = Err(QuorumError::TooManyNodes(usize::MAX));
-        assert_eq!(GrantingSets::projective_plane(usize::MAX), refused);
+        assert_eq!(Quorums::projective_plane(usize::MAX), refused);
     }
 
     #[test]
     fn errors_say_what_to_do() {
-        let plane = |order| GrantingSets::projective_plane(order).unwrap_err().to_string();
+        let plane = |order| Quorums::projective_plane(order).unwrap_err().to_string();
         assert_eq!(plane(6), "no plane of order 6 is known, only of prime powers: take 5 or 7");
         assert_eq!(plane(1), "a plane of order 1 is a triangle: take a triangle of 3 nodes");
         assert_eq!(
-            GrantingSets::triangle(7, Scheme::Row).unwrap_err().to_string(),
+            Quorums::triangle(7, Scheme::Row).unwrap_err().to_string(),
             "7 nodes do not fill a triangle: take 6 or 10, or a grid"
         );
         assert_eq!(
-            GrantingSets::grid(1).unwrap_err().to_string(),
+            Quorums::grid(1).unwrap_err().to_string(),
             "1 nodes have nobody to exclude: take 2 or more"
         );
     }

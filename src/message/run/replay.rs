@@ -4,8 +4,9 @@ use std::collections::HashMap;
 use std::error::Error;
 use std::fmt;
 
+use super::scribe::Scribe;
 use crate::message::{
-    Event, Happening, Input, Message, NodeId, Outbox, Protocol, Timer, Trace, Unexpected, step,
+    Event, Happening, Input, Machine, NodeId, Outbox, Output, Timer, Trace, Violation, step,
 };
 
 /// Where a replay departs from its trace.
@@ -19,13 +20,14 @@ pub struct ReplayError {
 
 /// How a replay can depart from its trace.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum ReplayCause {
-    /// The trace names a node that the cluster does not have, or a node sends to one.
+    /// The trace names a node that the cluster does not have.
     UnknownNode(NodeId),
     /// A message that was not sent, or has been received already, or goes elsewhere; or a timer that was not set.
-    NotOnTheWay(String),
-    /// A node refuses what the trace gives it.
-    Unexpected(Unexpected),
+    NotInFlight(String),
+    /// Something happens that must not: a node refuses what the trace gives it, for one.
+    Violation(Violation),
     /// The trace says one thing, the nodes do another.
     Departs {
         /// What the trace says.
@@ -42,10 +44,10 @@ impl fmt::Display for ReplayError {
             ReplayCause::UnknownNode(node) => {
                 write!(f, "there is no {node}: replay a trace with the cluster it is of")
             }
-            ReplayCause::NotOnTheWay(event) => {
-                write!(f, "'{event}', but nothing such is on the way")
+            ReplayCause::NotInFlight(event) => {
+                write!(f, "'{event}', but nothing such is in flight")
             }
-            ReplayCause::Unexpected(unexpected) => unexpected.fmt(f),
+            ReplayCause::Violation(violation) => violation.fmt(f),
             ReplayCause::Departs { written, done } => {
                 let or_nothing = |what: &Option<String>| {
                     what.as_ref().map_or_else(|| "nothing".to_owned(), |what| format!("'{what}'"))
@@ -56,16 +58,27 @@ impl fmt::Display for ReplayError {
     }
 }
 
-impl Error for ReplayError {}
+impl Error for ReplayError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match &self.cause {
+            ReplayCause::Violation(violation) => Some(violation),
+            _ => None,
+        }
+    }
+}
 
 /// Gives a fresh cluster the inputs of a trace, in its order, and compares what the nodes do with what is written.
 /// Returns the cluster as it is at the end.
 ///
 /// # Errors
 /// At the first difference.
-pub fn replay<P: Protocol>(mut nodes: Vec<P>, trace: &Trace) -> Result<Vec<P>, ReplayError> {
-    let mut replay =
-        Replay { nodes: &mut nodes, on_the_way: OnTheWay::default(), events: trace.events.iter() };
+pub fn replay<P: Machine>(mut nodes: Vec<P>, trace: &Trace) -> Result<Vec<P>, ReplayError> {
+    let mut replay = Replay {
+        nodes: &mut nodes,
+        in_flight: InFlight { messages: HashMap::new(), timers: Vec::new() },
+        scribe: Scribe::default(),
+        events: trace.events.iter(),
+    };
     while let Some(event) = replay.events.next() {
         replay.step(event).map_err(|cause| ReplayError {
             event: trace.events.len() - replay.events.len(),
@@ -75,64 +88,47 @@ pub fn replay<P: Protocol>(mut nodes: Vec<P>, trace: &Trace) -> Result<Vec<P>, R
     Ok(nodes)
 }
 
-struct Replay<'a, P: Protocol> {
+struct Replay<'a, P: Machine> {
     nodes: &'a mut [P],
-    on_the_way: OnTheWay<P::Message>,
+    in_flight: InFlight<P::Message>,
+    scribe: Scribe,
     /// What is still to be replayed.
     events: std::slice::Iter<'a, Event>,
 }
 
 /// What was sent and set, but has not arrived or run out.
-struct OnTheWay<M> {
-    /// By number: messages are numbered from 1 as they are sent.
+struct InFlight<M> {
+    /// By number.
     messages: HashMap<u64, (NodeId, NodeId, M)>,
-    sent: u64,
     timers: Vec<(NodeId, Timer)>,
 }
 
-impl<M> Default for OnTheWay<M> {
-    fn default() -> Self {
-        Self { messages: HashMap::new(), sent: 0, timers: Vec::new() }
-    }
-}
-
-impl<P: Protocol> Replay<'_, P> {
+impl<P: Machine> Replay<'_, P> {
     fn step(&mut self, event: &Event) -> Result<(), ReplayCause> {
-        let count = self.nodes.len();
-        let known = |node: NodeId| {
-            if node.index() < count { Ok(node) } else { Err(ReplayCause::UnknownNode(node)) }
-        };
-        let node = known(event.node)?;
+        let node = event.node;
         let input = self.input(event)?;
-        let mut out = Outbox::new(node);
-        step(&mut self.nodes[node.index()], input, &mut out).map_err(ReplayCause::Unexpected)?;
-
-        let mut expect = |happening: Happening| {
-            let done = Event { time: event.time, node, happening };
-            match self.events.next() {
-                Some(written) if *written == done => Ok(()),
-                written => Err(ReplayCause::Departs {
-                    written: written.map(Event::to_string),
-                    done: Some(done.to_string()),
-                }),
-            }
+        let Some(machine) = self.nodes.get_mut(node.index()) else {
+            return Err(ReplayCause::UnknownNode(node));
         };
-        for (to, message) in out.sent() {
-            self.on_the_way.sent += 1;
-            expect(Happening::Sends {
-                to: known(to)?,
-                message: self.on_the_way.sent,
-                kind: message.kind().to_owned(),
-                text: format!("{message:?}"),
-            })?;
-            self.on_the_way.messages.insert(self.on_the_way.sent, (node, to, message));
-        }
-        for (timer, periods) in out.timers() {
-            expect(Happening::SetsTimer { timer, periods })?;
-            self.on_the_way.timers.push((node, timer));
-        }
-        if out.take_entry() {
-            expect(Happening::Enters)?;
+        let mut out = Outbox::new();
+        step(machine, input, &mut out).map_err(ReplayCause::Violation)?;
+        for output in out.drain() {
+            let number = self.scribe.output(event.time, node, &output);
+            let done = self.scribe.trace.events.pop();
+            let written = self.events.next();
+            if written != done.as_ref() {
+                return Err(ReplayCause::Departs {
+                    written: written.map(Event::to_string),
+                    done: done.as_ref().map(Event::to_string),
+                });
+            }
+            match output {
+                Output::Send { to, message } => {
+                    self.in_flight.messages.insert(number, (node, to, message));
+                }
+                Output::SetTimer { timer, .. } => self.in_flight.timers.push((node, timer)),
+                Output::Enter => {}
+            }
         }
         Ok(())
     }
@@ -140,26 +136,24 @@ impl<P: Protocol> Replay<'_, P> {
     /// What the event gives to its node.
     fn input(&mut self, event: &Event) -> Result<Input<P::Message>, ReplayCause> {
         let node = event.node;
+        let not_in_flight = || ReplayCause::NotInFlight(event.to_string());
         match event.happening {
             Happening::Starts => Ok(Input::Start),
             Happening::Requests => Ok(Input::Request),
             Happening::Leaves => Ok(Input::Release),
+            Happening::Learns(notice) => Ok(Input::Notice(notice)),
             Happening::TimesOut(timer) => {
-                let timers = &mut self.on_the_way.timers;
-                match timers.iter().position(|set| *set == (node, timer)) {
-                    Some(position) => {
-                        timers.swap_remove(position);
-                        Ok(Input::Timeout(timer))
-                    }
-                    None => Err(ReplayCause::NotOnTheWay(event.to_string())),
-                }
+                let timers = &mut self.in_flight.timers;
+                let set = timers.iter().position(|set| *set == (node, timer));
+                timers.swap_remove(set.ok_or_else(not_in_flight)?);
+                Ok(Input::Timeout(timer))
             }
             Happening::Receives { from, message } => {
-                match self.on_the_way.messages.remove(&message) {
+                match self.in_flight.messages.remove(&message) {
                     Some((sender, to, message)) if (sender, to) == (from, node) => {
                         Ok(Input::Receive { from, message })
                     }
-                    _ => Err(ReplayCause::NotOnTheWay(event.to_string())),
+                    _ => Err(not_in_flight()),
                 }
             }
             Happening::Sends { .. } | Happening::Enters | Happening::SetsTimer { .. } => {

@@ -18,7 +18,8 @@
 
 use super::cycle::Cycle;
 use crate::message::{
-    ClusterError, Cost, Exclusive, NodeId, Outbox, Protocol, Refused, Timer, TokenBased,
+    Claims, ClusterError, Cost, Exclusive, Machine, NodeId, Outbox, Phase, Protocol, Refused,
+    Timer, TokenClaim,
 };
 
 pub use super::cycle::{Late, Message, Token};
@@ -26,6 +27,7 @@ pub use super::good_site::GoodSite;
 
 /// A site of Banta's efficient algorithm. See the [module](self).
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct BantaEfficient {
     cycle: Cycle,
 }
@@ -36,13 +38,29 @@ impl BantaEfficient {
     /// # Errors
     /// Fewer than two nodes.
     pub fn cluster(nodes: usize, late: Late) -> Result<Vec<Self>, ClusterError> {
-        ClusterError::check_size(nodes)?;
-        Ok(Cycle::cluster(nodes, 1, late).map(|cycle| Self { cycle }).collect())
+        ClusterError::all_nodes(nodes, |me| Self::node(me, nodes, late))
+    }
+
+    /// One node of such a cluster.
+    ///
+    /// # Errors
+    /// As [`cluster`](Self::cluster), and if there is no such node.
+    pub fn node(me: NodeId, nodes: usize, late: Late) -> Result<Self, ClusterError> {
+        ClusterError::check_member(me, nodes)?;
+        Ok(Self { cycle: Cycle::new(me, nodes, 1, late) })
     }
 }
 
-impl Protocol for BantaEfficient {
+impl Machine for BantaEfficient {
     type Message = Message;
+
+    fn id(&self) -> NodeId {
+        self.cycle.me
+    }
+
+    fn nodes(&self) -> usize {
+        self.cycle.nodes
+    }
 
     fn request(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
         self.cycle.request(out)
@@ -79,20 +97,29 @@ impl Protocol for BantaEfficient {
     fn timeout(&mut self, timer: Timer, out: &mut Outbox<Message>) -> Result<(), Refused> {
         self.cycle.timeout(timer, out)
     }
+}
+
+impl Protocol for BantaEfficient {
+    type Access = Exclusive;
+
+    fn phase(&self) -> Phase {
+        self.cycle.phase
+    }
+}
+
+impl Claims for BantaEfficient {
+    fn most_messages(cluster: &[Self], in_time: bool) -> Option<f64> {
+        cluster[0].cycle.most_messages(in_time)
+    }
 
     fn cost(cluster: &[Self]) -> Option<Cost> {
         Some(Cost::within("(n-1)/m + 1 at m waiting", 0, cluster.len()))
     }
-}
 
-impl Exclusive for BantaEfficient {}
-
-impl TokenBased for BantaEfficient {
-    fn has_token(&self) -> bool {
-        self.cycle.token.is_some()
-    }
-
-    fn is_token(message: &Message) -> bool {
-        matches!(message, Message::Token(_))
+    fn token() -> Option<TokenClaim<Self>> {
+        Some(TokenClaim {
+            has: |node| node.cycle.token.is_some(),
+            is: |message| matches!(message, Message::Token(_)),
+        })
     }
 }

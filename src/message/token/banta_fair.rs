@@ -17,11 +17,13 @@ use std::collections::VecDeque;
 
 use super::good_site::{GoodSite, announce, append};
 use crate::message::{
-    ClusterError, Cost, Exclusive, NodeId, Outbox, Phase, Protocol, Refused, TokenBased,
+    Claims, ClusterError, Cost, Exclusive, Machine, NodeId, Outbox, Phase, Protocol, Refused,
+    TokenClaim,
 };
 
 /// What the nodes say to each other.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Message {
     /// This site wants in, for the time with this number.
     Request(NodeId, u64),
@@ -33,6 +35,7 @@ pub enum Message {
 
 /// What the token carries.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Token {
     /// Whom it visits.
     queue: VecDeque<NodeId>,
@@ -52,6 +55,7 @@ impl crate::message::Message for Message {
 
 /// A site of Banta's starvation-free algorithm. See the [module](self).
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct BantaFair {
     me: NodeId,
     phase: Phase,
@@ -70,8 +74,16 @@ impl BantaFair {
     /// # Errors
     /// Fewer than two nodes.
     pub fn cluster(nodes: usize) -> Result<Vec<Self>, ClusterError> {
-        ClusterError::check_size(nodes)?;
-        let node = |me: NodeId| Self {
+        ClusterError::all_nodes(nodes, |me| Self::node(me, nodes))
+    }
+
+    /// One node of such a cluster.
+    ///
+    /// # Errors
+    /// As [`cluster`](Self::cluster), and if there is no such node.
+    pub fn node(me: NodeId, nodes: usize) -> Result<Self, ClusterError> {
+        ClusterError::check_member(me, nodes)?;
+        Ok(Self {
             me,
             phase: Phase::Idle,
             good: GoodSite::first(),
@@ -79,8 +91,7 @@ impl BantaFair {
             copies: Vec::new(),
             token: (me.index() == 0)
                 .then(|| Token { queue: VecDeque::new(), served: vec![0; nodes] }),
-        };
-        Ok(NodeId::all(nodes).map(node).collect())
+        })
     }
 
     /// Puts the copies of what is not settled behind the queue, and sends the token to the first. If there is nobody,
@@ -110,8 +121,16 @@ impl BantaFair {
     }
 }
 
-impl Protocol for BantaFair {
+impl Machine for BantaFair {
     type Message = Message;
+
+    fn id(&self) -> NodeId {
+        self.me
+    }
+
+    fn nodes(&self) -> usize {
+        self.settled.len()
+    }
 
     fn request(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
         self.phase.request()?;
@@ -177,7 +196,17 @@ impl Protocol for BantaFair {
         }
         Ok(())
     }
+}
 
+impl Protocol for BantaFair {
+    type Access = Exclusive;
+
+    fn phase(&self) -> Phase {
+        self.phase
+    }
+}
+
+impl Claims for BantaFair {
     fn cost(cluster: &[Self]) -> Option<Cost> {
         let n = cluster.len();
         Some(Cost {
@@ -185,16 +214,11 @@ impl Protocol for BantaFair {
             ..Cost::within("n light, 2 heavy, at most 2(n-1)", 0, (2 * (n - 1)).max(n))
         })
     }
-}
 
-impl Exclusive for BantaFair {}
-
-impl TokenBased for BantaFair {
-    fn has_token(&self) -> bool {
-        self.token.is_some()
-    }
-
-    fn is_token(message: &Message) -> bool {
-        matches!(message, Message::Token(..))
+    fn token() -> Option<TokenClaim<Self>> {
+        Some(TokenClaim {
+            has: |node| node.token.is_some(),
+            is: |message| matches!(message, Message::Token(..)),
+        })
     }
 }

@@ -21,13 +21,17 @@
 //! semaphore, and has the good site wait for k releases; there are as many as the semaphore is short of k.
 
 use super::cycle::Cycle;
-use crate::message::{ClusterError, Cost, NodeId, Outbox, Protocol, Refused, Timer, TokenBased};
+use crate::message::{
+    Claims, ClusterError, Cost, Machine, NodeId, Outbox, Phase, Protocol, Refused, Shared, Timer,
+    TokenClaim,
+};
 
 pub use super::cycle::{Late, Message, Token};
 pub use super::good_site::GoodSite;
 
 /// A site of Banta's algorithm for k entries. See the [module](self).
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct BantaK {
     cycle: Cycle,
     entries: usize,
@@ -45,12 +49,25 @@ impl BantaK {
     /// # Errors
     /// Fewer than two nodes; no entries, or as many as nodes.
     pub fn cluster(nodes: usize, entries: usize, late: Late) -> Result<Vec<Self>, ClusterError> {
-        ClusterError::check_size(nodes)?;
+        ClusterError::all_nodes(nodes, |me| Self::node(me, nodes, entries, late))
+    }
+
+    /// One node of such a cluster.
+    ///
+    /// # Errors
+    /// As [`cluster`](Self::cluster), and if there is no such node.
+    pub fn node(
+        me: NodeId,
+        nodes: usize,
+        entries: usize,
+        late: Late,
+    ) -> Result<Self, ClusterError> {
+        ClusterError::check_member(me, nodes)?;
         if entries == 0 || entries >= nodes {
             return Err(ClusterError::Entries { entries, nodes });
         }
-        let site = |cycle| Self { cycle, entries, to_leave: None, have_left: 0, to_tell: None };
-        Ok(Cycle::cluster(nodes, entries, late).map(site).collect())
+        let cycle = Cycle::new(me, nodes, entries, late);
+        Ok(Self { cycle, entries, to_leave: None, have_left: 0, to_tell: None })
     }
 
     fn enter_if_enough_have_left(&mut self, out: &mut Outbox<Message>) {
@@ -67,8 +84,16 @@ impl BantaK {
     }
 }
 
-impl Protocol for BantaK {
+impl Machine for BantaK {
     type Message = Message;
+
+    fn id(&self) -> NodeId {
+        self.cycle.me
+    }
+
+    fn nodes(&self) -> usize {
+        self.cycle.nodes
+    }
 
     fn request(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
         self.cycle.request(out)
@@ -127,22 +152,33 @@ impl Protocol for BantaK {
     fn timeout(&mut self, timer: Timer, out: &mut Outbox<Message>) -> Result<(), Refused> {
         self.cycle.timeout(timer, out)
     }
+}
+
+impl Protocol for BantaK {
+    type Access = Shared;
+
+    fn phase(&self) -> Phase {
+        self.cycle.phase
+    }
 
     fn entries_at_a_time(&self) -> usize {
         self.entries
+    }
+}
+
+impl Claims for BantaK {
+    fn most_messages(cluster: &[Self], in_time: bool) -> Option<f64> {
+        cluster[0].cycle.most_messages(in_time)
     }
 
     fn cost(cluster: &[Self]) -> Option<Cost> {
         Some(Cost::within("(n-2)/m + 2 at m waiting", 0, cluster.len()))
     }
-}
 
-impl TokenBased for BantaK {
-    fn has_token(&self) -> bool {
-        self.cycle.token.is_some()
-    }
-
-    fn is_token(message: &Message) -> bool {
-        matches!(message, Message::Token(_))
+    fn token() -> Option<TokenClaim<Self>> {
+        Some(TokenClaim {
+            has: |node| node.cycle.token.is_some(),
+            is: |message| matches!(message, Message::Token(_)),
+        })
     }
 }

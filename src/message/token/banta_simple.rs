@@ -19,13 +19,15 @@
 
 use std::collections::VecDeque;
 
-use super::good_site::{GoodSite, announce, append};
+use super::good_site::{GoodSite, announce, append, most_forwarded};
 use crate::message::{
-    ClusterError, Cost, Exclusive, NodeId, Outbox, Phase, Protocol, Refused, TokenBased,
+    Claims, ClusterError, Cost, Exclusive, Machine, NodeId, Outbox, Phase, Protocol, Refused,
+    TokenClaim,
 };
 
 /// What the nodes say to each other.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Message {
     /// This site wants in.
     Request(NodeId),
@@ -47,6 +49,7 @@ impl crate::message::Message for Message {
 
 /// A site of Banta's simple algorithm. See the [module](self).
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct BantaSimple {
     me: NodeId,
     nodes: usize,
@@ -64,16 +67,23 @@ impl BantaSimple {
     /// # Errors
     /// Fewer than two nodes.
     pub fn cluster(nodes: usize) -> Result<Vec<Self>, ClusterError> {
-        ClusterError::check_size(nodes)?;
-        let node = |me: NodeId| Self {
+        ClusterError::all_nodes(nodes, |me| Self::node(me, nodes))
+    }
+
+    /// One node of such a cluster.
+    ///
+    /// # Errors
+    /// As [`cluster`](Self::cluster), and if there is no such node.
+    pub fn node(me: NodeId, nodes: usize) -> Result<Self, ClusterError> {
+        ClusterError::check_member(me, nodes)?;
+        Ok(Self {
             me,
             nodes,
             phase: Phase::Idle,
             good: GoodSite::first(),
             kept: VecDeque::new(),
             token: (me.index() == 0).then(VecDeque::new),
-        };
-        Ok(NodeId::all(nodes).map(node).collect())
+        })
     }
 
     /// Puts what was kept behind the queue, and sends the token to the first. If there is nobody, it rests here.
@@ -92,8 +102,16 @@ impl BantaSimple {
     }
 }
 
-impl Protocol for BantaSimple {
+impl Machine for BantaSimple {
     type Message = Message;
+
+    fn id(&self) -> NodeId {
+        self.me
+    }
+
+    fn nodes(&self) -> usize {
+        self.nodes
+    }
 
     fn request(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
         self.phase.request()?;
@@ -149,6 +167,20 @@ impl Protocol for BantaSimple {
         }
         Ok(())
     }
+}
+
+impl Protocol for BantaSimple {
+    type Access = Exclusive;
+
+    fn phase(&self) -> Phase {
+        self.phase
+    }
+}
+
+impl Claims for BantaSimple {
+    fn most_messages(cluster: &[Self], _in_time: bool) -> Option<f64> {
+        Some(most_forwarded(cluster.len()))
+    }
 
     fn cost(cluster: &[Self]) -> Option<Cost> {
         let n = cluster.len() as f64;
@@ -158,16 +190,11 @@ impl Protocol for BantaSimple {
             contended: 0.0..=f64::INFINITY,
         })
     }
-}
 
-impl Exclusive for BantaSimple {}
-
-impl TokenBased for BantaSimple {
-    fn has_token(&self) -> bool {
-        self.token.is_some()
-    }
-
-    fn is_token(message: &Message) -> bool {
-        matches!(message, Message::Token(..))
+    fn token() -> Option<TokenClaim<Self>> {
+        Some(TokenClaim {
+            has: |node| node.token.is_some(),
+            is: |message| matches!(message, Message::Token(..)),
+        })
     }
 }

@@ -8,11 +8,12 @@
 
 use std::collections::VecDeque;
 
-use super::good_site::{GoodSite, announce, append};
+use super::good_site::{GoodSite, announce, append, most_forwarded};
 use crate::message::{NodeId, Outbox, Phase, Refused, Timer};
 
 /// What the nodes say to each other.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Message {
     /// This site wants in.
     Request(NodeId),
@@ -37,6 +38,7 @@ impl crate::message::Message for Message {
 
 /// What the token carries.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Token {
     /// Whom it visits, the receiver first. The good site is among them; behind it are those of the next cycle.
     pub(super) queue: VecDeque<NodeId>,
@@ -48,6 +50,7 @@ pub struct Token {
 
 /// What to do when the network breaks its promise, and a request comes to a site that the token has left.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Late {
     /// Keeps it, as the thesis has it, until the token happens to come back. It may never.
     Strict,
@@ -57,6 +60,7 @@ pub enum Late {
 
 /// A site in its cycles.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Cycle {
     pub(super) me: NodeId,
     pub(super) nodes: usize,
@@ -76,8 +80,9 @@ impl Cycle {
     /// How long to wait for late requests, in periods.
     const WAIT: u32 = 2;
 
-    pub(super) fn cluster(nodes: usize, free: usize, late: Late) -> impl Iterator<Item = Self> {
-        NodeId::all(nodes).map(move |me| Self {
+    /// A site of a cluster whose token rests at node 0.
+    pub(super) fn new(me: NodeId, nodes: usize, free: usize, late: Late) -> Self {
+        Self {
             me,
             nodes,
             phase: Phase::Idle,
@@ -90,7 +95,17 @@ impl Cycle {
                 free,
             }),
             collecting: false,
-        })
+        }
+    }
+
+    /// How many messages an entry costs at most. The formula supposes that messages come in time; a late request is
+    /// forwarded, if it is, but not for ever.
+    pub(super) fn most_messages(&self, in_time: bool) -> Option<f64> {
+        match self.late {
+            _ if in_time => Some(self.nodes as f64),
+            Late::Strict => None,
+            Late::Hardened => Some(most_forwarded(self.nodes)),
+        }
     }
 
     /// Who has left with the token in hand: passes it on, or begins the next cycle if it was the last of this one.

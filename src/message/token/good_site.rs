@@ -9,6 +9,7 @@ use crate::message::{NodeId, Outbox};
 /// The thesis has no epoch. Without it an update that arrives late, about a site that was good once, can send a
 /// request back to where it comes from, and nobody is asked.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct GoodSite {
     pub(super) site: NodeId,
     /// How often the good site had changed.
@@ -57,4 +58,9 @@ pub(super) fn announce<M: Clone>(
     out: &mut Outbox<M>,
 ) {
     out.broadcast(me.others(nodes).filter(|site| !queue.contains(site)), update);
+}
+
+/// How many messages an entry costs at most where requests are forwarded, as far as that has been explored.
+pub(super) fn most_forwarded(nodes: usize) -> f64 {
+    (2 * (nodes - 1)).max(nodes) as f64
 }

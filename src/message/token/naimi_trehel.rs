@@ -15,11 +15,13 @@
 //! only who wants in remembers a successor, would lose it: there is nobody to pass it on to.
 
 use crate::message::{
-    ClusterError, Cost, Exclusive, NodeId, Outbox, Phase, Protocol, Refused, TokenBased,
+    Claims, ClusterError, Cost, Exclusive, Machine, NodeId, Outbox, Phase, Protocol, Refused,
+    TokenClaim,
 };
 
 /// What the nodes say to each other.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Message {
     /// This node wants in.
     Request(NodeId),
@@ -38,6 +40,7 @@ impl crate::message::Message for Message {
 
 /// A node of Naimi's and Trehel's algorithm. See the [module](self).
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct NaimiTrehel {
     me: NodeId,
     nodes: u32,
@@ -55,17 +58,23 @@ impl NaimiTrehel {
     /// # Errors
     /// Fewer than two nodes.
     pub fn cluster(nodes: usize) -> Result<Vec<Self>, ClusterError> {
-        ClusterError::check_size(nodes)?;
-        let count = NodeId::at(nodes).0;
-        let node = |me: NodeId| Self {
+        ClusterError::all_nodes(nodes, |me| Self::node(me, nodes))
+    }
+
+    /// One node of such a cluster.
+    ///
+    /// # Errors
+    /// As [`cluster`](Self::cluster), and if there is no such node.
+    pub fn node(me: NodeId, nodes: usize) -> Result<Self, ClusterError> {
+        ClusterError::check_member(me, nodes)?;
+        Ok(Self {
             me,
-            nodes: count,
+            nodes: NodeId::at(nodes).0,
             phase: Phase::Idle,
             has_token: me.index() == 0,
             ask: (me.index() != 0).then_some(NodeId(0)),
             next: None,
-        };
-        Ok(NodeId::all(nodes).map(node).collect())
+        })
     }
 
     fn give_to(&mut self, node: NodeId, out: &mut Outbox<Message>) {
@@ -74,8 +83,16 @@ impl NaimiTrehel {
     }
 }
 
-impl Protocol for NaimiTrehel {
+impl Machine for NaimiTrehel {
     type Message = Message;
+
+    fn id(&self) -> NodeId {
+        self.me
+    }
+
+    fn nodes(&self) -> usize {
+        self.nodes as usize
+    }
 
     fn request(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
         self.phase.request()?;
@@ -122,7 +139,17 @@ impl Protocol for NaimiTrehel {
         }
         Ok(())
     }
+}
 
+impl Protocol for NaimiTrehel {
+    type Access = Exclusive;
+
+    fn phase(&self) -> Phase {
+        self.phase
+    }
+}
+
+impl Claims for NaimiTrehel {
     fn invariant(
         cluster: &[Self],
         _on_the_way: &[(NodeId, NodeId, &Message)],
@@ -142,16 +169,11 @@ impl Protocol for NaimiTrehel {
         // One after the other: node 0 is asked, and knows the last who asked it.
         Some(Cost { alone: 0.0..=n.min(3) as f64, ..Cost::within("0 to n, O(log n)", 0, n) })
     }
-}
 
-impl Exclusive for NaimiTrehel {}
-
-impl TokenBased for NaimiTrehel {
-    fn has_token(&self) -> bool {
-        self.has_token
-    }
-
-    fn is_token(message: &Message) -> bool {
-        matches!(message, Message::Token)
+    fn token() -> Option<TokenClaim<Self>> {
+        Some(TokenClaim {
+            has: |node| node.has_token,
+            is: |message| matches!(message, Message::Token),
+        })
     }
 }

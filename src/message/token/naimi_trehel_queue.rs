@@ -15,11 +15,13 @@
 use std::collections::VecDeque;
 
 use crate::message::{
-    ClusterError, Cost, Exclusive, NodeId, Outbox, Phase, Protocol, Refused, TokenBased,
+    Claims, ClusterError, Cost, Exclusive, Machine, NodeId, Outbox, Phase, Protocol, Refused,
+    TokenClaim,
 };
 
 /// What the nodes say to each other.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Message {
     /// This node wants in.
     Request(NodeId),
@@ -38,6 +40,7 @@ impl crate::message::Message for Message {
 
 /// A node of Naimi's and Trehel's improved algorithm. See the [module](self).
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct NaimiTrehelQueue {
     me: NodeId,
     nodes: u32,
@@ -56,17 +59,23 @@ impl NaimiTrehelQueue {
     /// # Errors
     /// Fewer than two nodes.
     pub fn cluster(nodes: usize) -> Result<Vec<Self>, ClusterError> {
-        ClusterError::check_size(nodes)?;
-        let count = NodeId::at(nodes).0;
-        let node = |me: NodeId| Self {
+        ClusterError::all_nodes(nodes, |me| Self::node(me, nodes))
+    }
+
+    /// One node of such a cluster.
+    ///
+    /// # Errors
+    /// As [`cluster`](Self::cluster), and if there is no such node.
+    pub fn node(me: NodeId, nodes: usize) -> Result<Self, ClusterError> {
+        ClusterError::check_member(me, nodes)?;
+        Ok(Self {
             me,
-            nodes: count,
+            nodes: NodeId::at(nodes).0,
             phase: Phase::Idle,
             ask: NodeId(0),
             kept: VecDeque::new(),
             token: (me.index() == 0).then(VecDeque::new),
-        };
-        Ok(NodeId::all(nodes).map(node).collect())
+        })
     }
 
     /// Puts what was kept behind the token's queue, and sends it to the first. If there is nobody, it rests here.
@@ -83,8 +92,16 @@ impl NaimiTrehelQueue {
     }
 }
 
-impl Protocol for NaimiTrehelQueue {
+impl Machine for NaimiTrehelQueue {
     type Message = Message;
+
+    fn id(&self) -> NodeId {
+        self.me
+    }
+
+    fn nodes(&self) -> usize {
+        self.nodes as usize
+    }
 
     fn request(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
         self.phase.request()?;
@@ -134,21 +151,26 @@ impl Protocol for NaimiTrehelQueue {
         }
         Ok(())
     }
+}
 
+impl Protocol for NaimiTrehelQueue {
+    type Access = Exclusive;
+
+    fn phase(&self) -> Phase {
+        self.phase
+    }
+}
+
+impl Claims for NaimiTrehelQueue {
     fn cost(cluster: &[Self]) -> Option<Cost> {
         let n = cluster.len();
         Some(Cost { alone: 0.0..=n.min(3) as f64, ..Cost::within("0 to n, O(log n)", 0, n) })
     }
-}
 
-impl Exclusive for NaimiTrehelQueue {}
-
-impl TokenBased for NaimiTrehelQueue {
-    fn has_token(&self) -> bool {
-        self.token.is_some()
-    }
-
-    fn is_token(message: &Message) -> bool {
-        matches!(message, Message::Token(_))
+    fn token() -> Option<TokenClaim<Self>> {
+        Some(TokenClaim {
+            has: |node| node.token.is_some(),
+            is: |message| matches!(message, Message::Token(_)),
+        })
     }
 }

@@ -16,11 +16,13 @@
 use std::collections::VecDeque;
 
 use crate::message::{
-    ClusterError, Cost, Exclusive, NodeId, Outbox, Phase, Protocol, Refused, TokenBased, Tree,
+    Claims, ClusterError, Cost, Exclusive, Machine, NodeId, Outbox, Phase, Protocol, Refused,
+    TokenClaim, Tree,
 };
 
 /// What the nodes say to each other.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Message {
     /// Somebody on my side wants in.
     Request,
@@ -39,8 +41,10 @@ impl crate::message::Message for Message {
 
 /// A node of Raymond's tree algorithm. See the [module](self).
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Raymond {
     me: NodeId,
+    nodes: u32,
     phase: Phase,
     neighbours: Box<[NodeId]>,
     /// The neighbour that leads to the token; none if it is here.
@@ -62,15 +66,31 @@ impl Raymond {
 
     /// A cluster on a tree. The token is at node 0, the root.
     pub fn over(tree: &Tree) -> Vec<Self> {
-        let node = |(me, neighbours): (NodeId, Vec<NodeId>)| Self {
+        NodeId::all(tree.nodes())
+            .zip(tree.adjacency())
+            .map(|(me, neighbours)| Self::with_neighbours(me, tree, neighbours))
+            .collect()
+    }
+
+    /// One node of a cluster on a tree.
+    ///
+    /// # Errors
+    /// If there is no such node.
+    pub fn node(me: NodeId, tree: &Tree) -> Result<Self, ClusterError> {
+        ClusterError::check_member(me, tree.nodes())?;
+        Ok(Self::with_neighbours(me, tree, tree.neighbours(me)))
+    }
+
+    fn with_neighbours(me: NodeId, tree: &Tree, neighbours: Vec<NodeId>) -> Self {
+        Self {
             me,
+            nodes: NodeId::at(tree.nodes()).0,
             phase: Phase::Idle,
             neighbours: neighbours.into(),
             towards: tree.parent(me),
             queue: VecDeque::new(),
             asked: false,
-        };
-        NodeId::all(tree.nodes()).zip(tree.adjacency()).map(node).collect()
+        }
     }
 
     /// Passes the token on if it is here and free, and asks for it if it is not and somebody wants it.
@@ -96,8 +116,16 @@ impl Raymond {
     }
 }
 
-impl Protocol for Raymond {
+impl Machine for Raymond {
     type Message = Message;
+
+    fn id(&self) -> NodeId {
+        self.me
+    }
+
+    fn nodes(&self) -> usize {
+        self.nodes as usize
+    }
 
     fn request(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
         self.phase.request()?;
@@ -139,7 +167,17 @@ impl Protocol for Raymond {
         self.serve(out);
         Ok(())
     }
+}
 
+impl Protocol for Raymond {
+    type Access = Exclusive;
+
+    fn phase(&self) -> Phase {
+        self.phase
+    }
+}
+
+impl Claims for Raymond {
     fn invariant(
         cluster: &[Self],
         on_the_way: &[(NodeId, NodeId, &Message)],
@@ -172,16 +210,11 @@ impl Protocol for Raymond {
             contended: 0.0..=(2 * tree.diameter()) as f64,
         })
     }
-}
 
-impl Exclusive for Raymond {}
-
-impl TokenBased for Raymond {
-    fn has_token(&self) -> bool {
-        self.towards.is_none()
-    }
-
-    fn is_token(message: &Message) -> bool {
-        matches!(message, Message::Token)
+    fn token() -> Option<TokenClaim<Self>> {
+        Some(TokenClaim {
+            has: |node| node.towards.is_none(),
+            is: |message| matches!(message, Message::Token),
+        })
     }
 }

@@ -11,11 +11,13 @@
 //! Cost: 0 or n messages an entry. Between two entries T.
 
 use crate::message::{
-    ClusterError, Cost, Exclusive, NodeId, Outbox, Phase, Protocol, Refused, TokenBased,
+    Claims, ClusterError, Cost, Exclusive, Machine, NodeId, Outbox, Phase, Protocol, Refused,
+    TokenClaim,
 };
 
 /// What the nodes say to each other.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Message {
     /// I want in, for the time with this number.
     Request(u64),
@@ -34,6 +36,7 @@ impl crate::message::Message for Message {
 
 /// A node of Ricart's and Agrawala's token algorithm. See the [module](self).
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct RicartAgrawalaToken {
     me: NodeId,
     phase: Phase,
@@ -49,14 +52,21 @@ impl RicartAgrawalaToken {
     /// # Errors
     /// Fewer than two nodes.
     pub fn cluster(nodes: usize) -> Result<Vec<Self>, ClusterError> {
-        ClusterError::check_size(nodes)?;
-        let node = |me: NodeId| Self {
+        ClusterError::all_nodes(nodes, |me| Self::node(me, nodes))
+    }
+
+    /// One node of such a cluster.
+    ///
+    /// # Errors
+    /// As [`cluster`](Self::cluster), and if there is no such node.
+    pub fn node(me: NodeId, nodes: usize) -> Result<Self, ClusterError> {
+        ClusterError::check_member(me, nodes)?;
+        Ok(Self {
             me,
             phase: Phase::Idle,
             heard: vec![0; nodes],
             served: (me.index() == 0).then(|| vec![0; nodes]),
-        };
-        Ok(NodeId::all(nodes).map(node).collect())
+        })
     }
 
     /// Sends the token to the next who wants in. If there is nobody, it rests here.
@@ -70,8 +80,16 @@ impl RicartAgrawalaToken {
     }
 }
 
-impl Protocol for RicartAgrawalaToken {
+impl Machine for RicartAgrawalaToken {
     type Message = Message;
+
+    fn id(&self) -> NodeId {
+        self.me
+    }
+
+    fn nodes(&self) -> usize {
+        self.heard.len()
+    }
 
     fn request(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
         self.phase.request()?;
@@ -121,20 +139,25 @@ impl Protocol for RicartAgrawalaToken {
         }
         Ok(())
     }
+}
 
-    fn cost(cluster: &[Self]) -> Option<Cost> {
-        Some(Cost::within("0 or n", 0, cluster.len()))
+impl Protocol for RicartAgrawalaToken {
+    type Access = Exclusive;
+
+    fn phase(&self) -> Phase {
+        self.phase
     }
 }
 
-impl Exclusive for RicartAgrawalaToken {}
-
-impl TokenBased for RicartAgrawalaToken {
-    fn has_token(&self) -> bool {
-        self.served.is_some()
+impl Claims for RicartAgrawalaToken {
+    fn cost(cluster: &[Self]) -> Option<Cost> {
+        Some(Cost::within("0 or n", 0, cluster.len()))
     }
 
-    fn is_token(message: &Message) -> bool {
-        matches!(message, Message::Token(_))
+    fn token() -> Option<TokenClaim<Self>> {
+        Some(TokenClaim {
+            has: |node| node.served.is_some(),
+            is: |message| matches!(message, Message::Token(_)),
+        })
     }
 }

@@ -21,11 +21,13 @@
 //! third that only one of them knows of.
 
 use crate::message::{
-    ClusterError, Cost, Exclusive, NodeId, NodeSet, Outbox, Phase, Protocol, Refused, TokenBased,
+    Bypass, Claims, ClusterError, Cost, Exclusive, Machine, NodeId, NodeSet, Outbox, Phase,
+    Protocol, Refused, TokenClaim,
 };
 
 /// What the nodes say to each other.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Message {
     /// I want in, or wanted, for the time with this number.
     Request(u64),
@@ -35,6 +37,7 @@ pub enum Message {
 
 /// What the token knows of each node.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Token {
     /// The highest number that anybody who had it has heard from the node.
     heard: Vec<u64>,
@@ -63,6 +66,7 @@ impl crate::message::Message for Message {
 
 /// A node of Singhal's heuristic algorithm. See the [module](self).
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct SinghalHeuristic {
     me: NodeId,
     phase: Phase,
@@ -81,8 +85,16 @@ impl SinghalHeuristic {
     /// # Errors
     /// Fewer than two nodes.
     pub fn cluster(nodes: usize) -> Result<Vec<Self>, ClusterError> {
-        ClusterError::check_size(nodes)?;
-        let node = |me: NodeId| Self {
+        ClusterError::all_nodes(nodes, |me| Self::node(me, nodes))
+    }
+
+    /// One node of such a cluster.
+    ///
+    /// # Errors
+    /// As [`cluster`](Self::cluster), and if there is no such node.
+    pub fn node(me: NodeId, nodes: usize) -> Result<Self, ClusterError> {
+        ClusterError::check_member(me, nodes)?;
+        Ok(Self {
             me,
             phase: Phase::Idle,
             heard: vec![0; nodes],
@@ -90,8 +102,7 @@ impl SinghalHeuristic {
             asked: NodeSet::empty(nodes),
             token: (me.index() == 0)
                 .then(|| Token { heard: vec![0; nodes], served: vec![0; nodes] }),
-        };
-        Ok(NodeId::all(nodes).map(node).collect())
+        })
     }
 
     fn our_request(&self) -> Message {
@@ -113,8 +124,16 @@ impl SinghalHeuristic {
     }
 }
 
-impl Protocol for SinghalHeuristic {
+impl Machine for SinghalHeuristic {
     type Message = Message;
+
+    fn id(&self) -> NodeId {
+        self.me
+    }
+
+    fn nodes(&self) -> usize {
+        self.heard.len()
+    }
 
     fn request(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
         self.phase.request()?;
@@ -169,6 +188,21 @@ impl Protocol for SinghalHeuristic {
         }
         Ok(())
     }
+}
+
+impl Protocol for SinghalHeuristic {
+    type Access = Exclusive;
+
+    fn phase(&self) -> Phase {
+        self.phase
+    }
+}
+
+impl Claims for SinghalHeuristic {
+    fn bypass(cluster: &[Self]) -> Bypass {
+        // A node may have to wait until it is asked.
+        Bypass::twice(cluster.len())
+    }
 
     fn invariant(
         cluster: &[Self],
@@ -176,7 +210,7 @@ impl Protocol for SinghalHeuristic {
     ) -> Option<Result<(), &'static str>> {
         let will_ask = |one: NodeId, other: NodeId| {
             let told = |&(from, to, message): &(NodeId, NodeId, &Message)| {
-                (from, to) == (other, one) && !Self::is_token(message)
+                (from, to) == (other, one) && matches!(message, Message::Request(_))
             };
             cluster[one.index()].likely.contains(other) || on_the_way.iter().any(told)
         };
@@ -191,16 +225,11 @@ impl Protocol for SinghalHeuristic {
         let contended = 0.0..=(2 * n - 1) as f64;
         Some(Cost { contended, ..Cost::within("0 to n, and late requests", 0, n) })
     }
-}
 
-impl Exclusive for SinghalHeuristic {}
-
-impl TokenBased for SinghalHeuristic {
-    fn has_token(&self) -> bool {
-        self.token.is_some()
-    }
-
-    fn is_token(message: &Message) -> bool {
-        matches!(message, Message::Token(_))
+    fn token() -> Option<TokenClaim<Self>> {
+        Some(TokenClaim {
+            has: |node| node.token.is_some(),
+            is: |message| matches!(message, Message::Token(_)),
+        })
     }
 }

@@ -18,11 +18,13 @@
 use std::collections::VecDeque;
 
 use crate::message::{
-    ClusterError, Cost, Exclusive, NodeId, Outbox, Phase, Protocol, Refused, TokenBased, Topology,
+    Bypass, Claims, ClusterError, Cost, Exclusive, Machine, NodeId, Outbox, Phase, Protocol,
+    Refused, TokenClaim, Topology,
 };
 
 /// What the nodes say to each other.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Message {
     /// This node wants in, for the time with this number.
     Request(NodeId, u64),
@@ -32,6 +34,7 @@ pub enum Message {
 
 /// What the token carries.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Token {
     /// The number of each node's last entry.
     served: Vec<u64>,
@@ -50,6 +53,7 @@ impl crate::message::Message for Message {
 
 /// A node of Suzuki's and Kasami's algorithm. See the [module](self).
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct SuzukiKasami {
     me: NodeId,
     phase: Phase,
@@ -76,9 +80,25 @@ impl SuzukiKasami {
 
     /// A cluster over a topology. The token rests at node 0.
     pub fn over(topology: &Topology) -> Vec<Self> {
-        let nodes = topology.nodes();
         let routes = topology.routes();
-        let node = |(me, routes): (NodeId, Vec<NodeId>)| Self {
+        NodeId::all(topology.nodes())
+            .zip(routes)
+            .map(|(me, routes)| Self::with_routes(me, topology, routes))
+            .collect()
+    }
+
+    /// One node of a cluster over a topology.
+    ///
+    /// # Errors
+    /// If there is no such node.
+    pub fn node(me: NodeId, topology: &Topology) -> Result<Self, ClusterError> {
+        ClusterError::check_member(me, topology.nodes())?;
+        Ok(Self::with_routes(me, topology, topology.routes_from(me)))
+    }
+
+    fn with_routes(me: NodeId, topology: &Topology, routes: Vec<NodeId>) -> Self {
+        let nodes = topology.nodes();
+        Self {
             me,
             phase: Phase::Idle,
             heard: vec![0; nodes],
@@ -88,8 +108,7 @@ impl SuzukiKasami {
             sources: topology.sources(me),
             routes,
             relays: !matches!(topology, Topology::Complete(_)),
-        };
-        NodeId::all(nodes).zip(routes).map(node).collect()
+        }
     }
 
     /// Queues all whose requests are not served yet, and sends the token towards the first. If there is nobody, it
@@ -111,8 +130,16 @@ impl SuzukiKasami {
     }
 }
 
-impl Protocol for SuzukiKasami {
+impl Machine for SuzukiKasami {
     type Message = Message;
+
+    fn id(&self) -> NodeId {
+        self.me
+    }
+
+    fn nodes(&self) -> usize {
+        self.heard.len()
+    }
 
     fn request(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
         self.phase.request()?;
@@ -182,6 +209,27 @@ impl Protocol for SuzukiKasami {
         }
         Ok(())
     }
+}
+
+impl Protocol for SuzukiKasami {
+    type Access = Exclusive;
+
+    fn phase(&self) -> Phase {
+        self.phase
+    }
+}
+
+impl Claims for SuzukiKasami {
+    fn bypass(cluster: &[Self]) -> Bypass {
+        let nodes = cluster.len();
+        // Along a tree the token serves whoever waits on its way, out of turn.
+        let both_ways = cluster.iter().all(|node| node.neighbours == node.sources);
+        if cluster[0].relays && both_ways {
+            Bypass::twice(nodes)
+        } else {
+            Bypass { always: None, quick: Some(nodes - 1) }
+        }
+    }
 
     fn cost(cluster: &[Self]) -> Option<Cost> {
         let n = cluster.len();
@@ -198,6 +246,13 @@ impl Protocol for SuzukiKasami {
             contended: 0.0..=(n - 1 + diameter.unwrap_or(0)) as f64,
         })
     }
+
+    fn token() -> Option<TokenClaim<Self>> {
+        Some(TokenClaim {
+            has: |node| node.token.is_some(),
+            is: |message| matches!(message, Message::Token(_)),
+        })
+    }
 }
 
 /// The nodes on the way, without the start.
@@ -212,16 +267,4 @@ fn cost_of_fetching(cluster: &[SuzukiKasami], token: usize, node: usize) -> usiz
     let passes = |to: usize| way(cluster, node, to).any(|here| here == token) && to != token;
     let told = (0..cluster.len()).filter(|&to| to != node && !passes(to)).count();
     told + way(cluster, token, node).count()
-}
-
-impl Exclusive for SuzukiKasami {}
-
-impl TokenBased for SuzukiKasami {
-    fn has_token(&self) -> bool {
-        self.token.is_some()
-    }
-
-    fn is_token(message: &Message) -> bool {
-        matches!(message, Message::Token(_))
-    }
 }

@@ -11,11 +11,13 @@
 //! not be a busy one. Between two entries T, and for each idle node in between T and the hop delay.
 
 use crate::message::{
-    ClusterError, Cost, Exclusive, NodeId, Outbox, Phase, Protocol, Refused, Timer, TokenBased,
+    Claims, ClusterError, Cost, Exclusive, Machine, NodeId, Outbox, Phase, Protocol, Refused,
+    Timer, TokenClaim,
 };
 
 /// The token, which has nothing to say.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Token;
 
 impl crate::message::Message for Token {
@@ -26,7 +28,10 @@ impl crate::message::Message for Token {
 
 /// A node of the token ring. See the [module](self).
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct TokenRing {
+    me: NodeId,
+    nodes: usize,
     before: NodeId,
     next: NodeId,
     hop_delay: u32,
@@ -47,22 +52,43 @@ impl TokenRing {
         Self::with_hop_delay(1, nodes)
     }
 
+    /// One node of such a cluster.
+    ///
+    /// # Errors
+    /// As [`cluster`](Self::cluster), and if there is no such node.
+    pub fn node(me: NodeId, nodes: usize) -> Result<Self, ClusterError> {
+        Self::node_with_hop_delay(me, 1, nodes)
+    }
+
     /// A ring whose idle nodes keep the token for at most so many periods; 0 passes it on at once, which keeps a
     /// cluster of actors busy with nothing else.
     ///
     /// # Errors
     /// Fewer than two nodes.
     pub fn with_hop_delay(periods: u32, nodes: usize) -> Result<Vec<Self>, ClusterError> {
-        ClusterError::check_size(nodes)?;
-        let node = |index| Self {
-            before: NodeId::at((index + nodes - 1) % nodes),
-            next: NodeId::at((index + 1) % nodes),
+        ClusterError::all_nodes(nodes, |me| Self::node_with_hop_delay(me, periods, nodes))
+    }
+
+    /// One node of such a cluster.
+    ///
+    /// # Errors
+    /// As [`with_hop_delay`](Self::with_hop_delay), and if there is no such node.
+    pub fn node_with_hop_delay(
+        me: NodeId,
+        periods: u32,
+        nodes: usize,
+    ) -> Result<Self, ClusterError> {
+        ClusterError::check_member(me, nodes)?;
+        Ok(Self {
+            me,
+            nodes,
+            before: NodeId::at((me.index() + nodes - 1) % nodes),
+            next: NodeId::at((me.index() + 1) % nodes),
             hop_delay: periods,
             phase: Phase::Idle,
-            has_token: index == 0,
+            has_token: me.index() == 0,
             pausing: false,
-        };
-        Ok((0..nodes).map(node).collect())
+        })
     }
 
     /// The token is here: uses it, keeps it for a while, or passes it on.
@@ -85,10 +111,18 @@ impl TokenRing {
     }
 }
 
-impl Protocol for TokenRing {
+impl Machine for TokenRing {
     type Message = Token;
 
     const RESTS: bool = false;
+
+    fn id(&self) -> NodeId {
+        self.me
+    }
+
+    fn nodes(&self) -> usize {
+        self.nodes
+    }
 
     fn start(&mut self, out: &mut Outbox<Token>) {
         if self.has_token {
@@ -132,7 +166,17 @@ impl Protocol for TokenRing {
         }
         Ok(())
     }
+}
 
+impl Protocol for TokenRing {
+    type Access = Exclusive;
+
+    fn phase(&self) -> Phase {
+        self.phase
+    }
+}
+
+impl Claims for TokenRing {
     fn cost(cluster: &[Self]) -> Option<Cost> {
         // One after the other, each finds the token on its way to it. But the first has sent it away at once if it
         // does not pause, and waits until it has come round.
@@ -143,16 +187,8 @@ impl Protocol for TokenRing {
             contended: 1.0..=f64::INFINITY,
         })
     }
-}
 
-impl Exclusive for TokenRing {}
-
-impl TokenBased for TokenRing {
-    fn has_token(&self) -> bool {
-        self.has_token
-    }
-
-    fn is_token(_: &Token) -> bool {
-        true
+    fn token() -> Option<TokenClaim<Self>> {
+        Some(TokenClaim { has: |node| node.has_token, is: |_| true })
     }
 }

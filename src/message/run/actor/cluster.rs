@@ -7,12 +7,14 @@ use std::time::Duration;
 
 use scopeguard::ScopeGuard;
 
+use super::data::{DataOf, Guarded};
 use super::error::{Down, HandleError, StartError};
 use super::handle::Handle;
 use super::post::{Mail, Post, Wires};
+use super::record::Record;
 use super::serve::serve;
-use crate::lock::sync::threads::{Arc, Data, JoinHandle, Mutex, Receiver, Sender, channel, spawn};
-use crate::message::{Channels, ClusterError, Input, NodeId, Protocol, Traffic};
+use crate::lock::sync::threads::{Arc, JoinHandle, Mutex, Receiver, Sender, channel, spawn};
+use crate::message::{Channels, ClusterError, Input, NodeId, Protocol, Trace, Traffic};
 
 /// A cluster of nodes that run as threads. See the [module](super).
 ///
@@ -39,29 +41,33 @@ pub(super) struct Resource<P: Protocol, T> {
     pub(super) posts: Vec<Post<P>>,
     /// How many users are inside, as they say themselves: the protocol must not let in too many.
     pub(super) inside: AtomicUsize,
+    /// Where its steps are written down, if they are.
+    record: Option<Record>,
     /// Never contended: the protocol decides who gets it.
-    pub(super) data: Data<T>,
+    pub(super) data: DataOf<P, T>,
 }
 
 impl<P: Protocol, T> Shared<P, T> {
     pub(super) fn wires(&self, resource: usize, me: NodeId) -> Wires<'_, P::Message> {
-        Wires { me, resource, inboxes: &self.inboxes, period: self.period }
+        let record = self.resources[resource].record.as_ref();
+        Wires { me, resource, inboxes: &self.inboxes, period: self.period, record }
     }
 
     pub(super) fn post(&self, resource: usize, node: NodeId) -> &Post<P> {
         &self.resources[resource].posts[node.index()]
     }
 
-    /// Gives a node an input, and wakes its user if that lets it in.
+    /// Gives a node an input, and wakes its user if that lets it in. The number is the message's, if it is one.
     pub(super) fn step(
         &self,
         resource: usize,
         me: NodeId,
         input: Input<P::Message>,
+        number: u64,
     ) -> Result<(), Down> {
         let post = self.post(resource, me);
         let wires = self.wires(resource, me);
-        if self.watched(me, || post.state()?.step(input, &wires))? {
+        if self.watched(me, || post.state()?.step(input, number, &wires))? {
             post.tell_user();
         }
         Ok(())
@@ -108,7 +114,8 @@ impl<P: Protocol, T> Shared<P, T> {
 impl<P, T> Cluster<P, T>
 where
     P: Protocol<Message: Send> + Send + 'static,
-    T: Send + Sync + 'static,
+    T: 'static,
+    DataOf<P, T>: Send + Sync,
 {
     /// Starts a cluster that guards one thing.
     ///
@@ -137,7 +144,12 @@ where
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn builder() -> Builder<P, T> {
-        Builder { resources: Vec::new(), period: Builder::<P, T>::PERIOD, shuffle: None }
+        Builder {
+            resources: Vec::new(),
+            period: Builder::<P, T>::PERIOD,
+            shuffle: None,
+            traced: false,
+        }
     }
 
     /// The handles of the first resource that nobody has taken.
@@ -203,11 +215,20 @@ where
         Ok(())
     }
 
-    /// Stops all nodes and waits for their threads. Who waits to be let in is told so; who is inside may stay and
-    /// use the data. Returns the messages sent.
-    pub fn shutdown(mut self) -> Traffic {
+    /// Stops all nodes and waits for their threads. A user that waits to be let in is told so; one that is inside may
+    /// stay and use the data. What the cluster guarded comes back, if all handles have been dropped before.
+    pub fn shutdown(mut self) -> Ended<T> {
         self.stop();
-        self.messages()
+        let messages = self.messages();
+        let records = self.shared.resources.iter().filter_map(|it| it.record.as_ref());
+        let traces = records.map(Record::trace).collect();
+        let shared = self.shared.clone();
+        drop(self);
+        let data = Arc::try_unwrap(shared).ok().map(|shared| {
+            let cells = shared.resources.into_iter().map(|resource| resource.data);
+            cells.map(P::Access::into_inner).collect()
+        });
+        Ended { messages, traces, data }
     }
 
     fn find(&self, name: &str) -> Result<usize, HandleError> {
@@ -253,6 +274,25 @@ impl<P: Protocol, T> Drop for Cluster<P, T> {
     }
 }
 
+/// What is left of a cluster that was [shut down](Cluster::shutdown).
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Ended<T> {
+    /// The messages sent, for all resources.
+    pub messages: Traffic,
+    /// What happened, a trace for each resource, if the cluster was [traced](Builder::traced).
+    pub traces: Vec<Trace>,
+    /// What the resources guarded, in the order in which they were added. None if a handle still existed.
+    pub data: Option<Vec<T>>,
+}
+
+impl<T> Ended<T> {
+    /// What the first resource guarded. None if a handle still existed.
+    pub fn into_data(self) -> Option<T> {
+        self.data?.into_iter().next()
+    }
+}
+
 /// A cluster to be started.
 #[derive(Debug)]
 #[must_use = "call `start`"]
@@ -260,12 +300,14 @@ pub struct Builder<P: Protocol, T> {
     resources: Vec<(String, Vec<P>, T)>,
     period: Duration,
     shuffle: Option<u64>,
+    traced: bool,
 }
 
 impl<P, T> Builder<P, T>
 where
     P: Protocol<Message: Send> + Send + 'static,
-    T: Send + Sync + 'static,
+    T: 'static,
+    DataOf<P, T>: Send + Sync,
 {
     /// The period of timers, unless it is set: ten milliseconds.
     pub const PERIOD: Duration = Duration::from_millis(10);
@@ -289,14 +331,32 @@ where
         self
     }
 
+    /// Writes down every step, in microseconds since the start. The trace can be drawn, and [replayed](crate::message::replay).
+    ///
+    /// ```
+    /// use exclusion::message::actor::Cluster;
+    /// use exclusion::message::{CentralCoordinator, NodeId, replay};
+    ///
+    /// let nodes = CentralCoordinator::cluster(2)?;
+    /// let cluster = Cluster::builder().resource("log", nodes.clone(), 0).traced().start()?;
+    /// *cluster.handle(NodeId(1))?.lock()? += 1;
+    /// let trace = cluster.shutdown().traces.remove(0);
+    /// assert!(trace.to_string().contains("n1 enters"));
+    /// replay(nodes, &trace)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn traced(mut self) -> Self {
+        self.traced = true;
+        self
+    }
+
     /// Starts the threads.
     ///
     /// # Errors
-    /// Fewer than two nodes, resources of one name or with different numbers of nodes, shuffling for a protocol that
+    /// Fewer than two nodes, nodes in the wrong order, resources of one name or with different numbers of nodes, shuffling for a protocol that
     /// needs order, or no threads.
     pub fn start(self) -> Result<Cluster<P, T>, StartError> {
         let first = self.resources.first().ok_or(StartError::NoResource)?.1.len();
-        ClusterError::check_size(first).map_err(StartError::Cluster)?;
         for (index, (name, nodes, _)) in self.resources.iter().enumerate() {
             if self.resources[..index].iter().any(|(earlier, ..)| earlier == name) {
                 return Err(StartError::SameName(name.clone()));
@@ -305,6 +365,7 @@ where
                 let (resource, nodes) = (name.clone(), nodes.len());
                 return Err(StartError::OtherNodes { resource, nodes, first });
             }
+            ClusterError::check_places(nodes).map_err(StartError::Cluster)?;
         }
         if self.shuffle.is_some() && P::CHANNELS == Channels::Fifo {
             return Err(StartError::NeedsOrder);
@@ -313,9 +374,10 @@ where
         let (inboxes, receivers): (Vec<_>, Vec<_>) = (0..first).map(|_| channel()).unzip();
         let resources = self.resources.into_iter().map(|(name, nodes, data)| Resource {
             name,
-            posts: NodeId::all(first).zip(nodes).map(|(me, node)| Post::new(me, node)).collect(),
+            posts: nodes.into_iter().map(Post::new).collect(),
             inside: AtomicUsize::new(0),
-            data: Data::new(data),
+            record: self.traced.then(Record::new),
+            data: P::Access::guard(data),
         });
         let shared = Arc::new(Shared {
             resources: resources.collect(),
@@ -338,7 +400,8 @@ where
 impl<P, T> Cluster<P, T>
 where
     P: Protocol<Message: Send> + Send + 'static,
-    T: Send + Sync + 'static,
+    T: 'static,
+    DataOf<P, T>: Send + Sync,
 {
     fn start_node(&self, me: NodeId) -> std::io::Result<JoinHandle<()>> {
         let shared = self.shared.clone();

@@ -4,12 +4,13 @@ use std::error::Error;
 use std::fmt;
 use std::io;
 
-use crate::message::{ClusterError, NodeId, Unexpected};
+use crate::message::{ClusterError, NodeId, Violation};
 
 /// Why a cluster does not start.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum StartError {
-    /// Too few nodes.
+    /// The nodes are no cluster: too few, in the wrong order, or of several.
     Cluster(ClusterError),
     /// No resource at all.
     NoResource,
@@ -48,10 +49,19 @@ impl fmt::Display for StartError {
     }
 }
 
-impl Error for StartError {}
+impl Error for StartError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Cluster(cluster) => Some(cluster),
+            Self::Thread(error) => Some(error),
+            _ => None,
+        }
+    }
+}
 
 /// Why there is no such handle.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum HandleError {
     /// No resource has this name.
     UnknownResource {
@@ -80,30 +90,27 @@ impl fmt::Display for HandleError {
     }
 }
 
-impl Error for HandleError {}
+impl Error for HandleError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::UnknownNode(cluster) => Some(cluster),
+            _ => None,
+        }
+    }
+}
 
 /// Why a cluster no longer lets anybody in.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum Down {
     /// It was shut down.
     Shutdown,
     /// This node was stopped.
     Stopped(NodeId),
-    /// A node got an input that cannot occur.
-    Unexpected(Unexpected),
-    /// A node let its user in who had not asked.
-    NotAsked(NodeId),
-    /// More were inside than may be when this node's user was let in.
-    NotExclusive(NodeId),
+    /// What must not happen happened.
+    Violation(Violation),
     /// This node's user is inside for ever, for its guard was forgotten instead of dropped.
     Forgotten(NodeId),
-    /// A node sent a message to one that does not exist.
-    NoSuchNode {
-        /// Who sent it.
-        from: NodeId,
-        /// To whom.
-        to: NodeId,
-    },
     /// This node panicked.
     Panicked(NodeId),
 }
@@ -113,25 +120,21 @@ impl fmt::Display for Down {
         match self {
             Self::Shutdown => write!(f, "the cluster was shut down"),
             Self::Stopped(node) => write!(f, "the cluster is down: {node} was stopped"),
-            Self::Unexpected(unexpected) => write!(f, "the cluster is down: {unexpected}"),
-            Self::NotAsked(node) => {
-                write!(f, "the cluster is down: {node} let its user in, who had not asked")
-            }
-            Self::NotExclusive(node) => {
-                write!(f, "the cluster is down: {node} was let in while others were inside")
-            }
-            Self::Forgotten(node) => {
-                write!(f, "{node} is still inside: its guard was forgotten, drop it instead")
-            }
-            Self::NoSuchNode { from, to } => {
-                write!(
-                    f,
-                    "the cluster is down: {from} sent a message to {to}, which does not exist"
-                )
-            }
+            Self::Violation(violation) => write!(f, "the cluster is down: {violation}"),
+            Self::Forgotten(node) => write!(
+                f,
+                "the cluster is down: {node} is inside for ever, for its guard was forgotten instead of dropped"
+            ),
             Self::Panicked(node) => write!(f, "the cluster is down: {node} panicked"),
         }
     }
 }
 
-impl Error for Down {}
+impl Error for Down {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Violation(violation) => Some(violation),
+            _ => None,
+        }
+    }
+}

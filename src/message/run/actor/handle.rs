@@ -6,10 +6,10 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use super::cluster::Shared;
+use super::data::{Guarded, InsideOf, data_mut};
 use super::error::Down;
-use super::post::User;
-use crate::lock::sync::threads::{Access, Arc};
-use crate::message::{Exclusive, Input, NodeId, Protocol};
+use crate::lock::sync::threads::Arc;
+use crate::message::{Exclusive, Input, NodeId, Phase, Protocol, Violation};
 
 /// The user of a node, for one resource. There is one at a time; it can be sent to another thread.
 ///
@@ -69,8 +69,8 @@ impl<P: Protocol, T> Handle<P, T> {
         let wires = self.shared.wires(self.resource, self.node);
         let entered = self.shared.watched(self.node, || {
             let mut state = post.state()?;
-            // Who has given up still waits for its turn.
-            if state.user == User::Idle { state.try_enter(&wires) } else { Ok(false) }
+            // A user that has given up still waits for its turn.
+            if state.user.is_idle() { state.try_enter(&wires) } else { Ok(false) }
         })?;
         if entered { self.enter().map(Some) } else { Ok(None) }
     }
@@ -81,11 +81,11 @@ impl<P: Protocol, T> Handle<P, T> {
         self.check_outside()?;
         let let_in = self.shared.watched(self.node, || {
             let mut state = self.shared.post(self.resource, self.node).state()?;
-            if state.user == User::GaveUp {
-                state.user = User::Waiting;
+            if state.gave_up {
+                state.gave_up = false;
                 return Ok(false);
             }
-            state.step(Input::Request, &self.shared.wires(self.resource, self.node))
+            state.step(Input::Request, 0, &self.shared.wires(self.resource, self.node))
         })?;
         if let_in { Ok(true) } else { self.wait(deadline) }
     }
@@ -97,23 +97,27 @@ impl<P: Protocol, T> Handle<P, T> {
         loop {
             self.shared.check()?;
             // Under one lock: either the entry or the end of the time comes first.
-            if state.user == User::Inside {
+            if state.user.is_inside() {
                 return Ok(true);
             }
             if time_is_up {
-                state.user = User::GaveUp;
+                state.gave_up = true;
                 return Ok(false);
             }
             (state, time_is_up) = post.wait(state, deadline)?;
         }
     }
 
-    /// Who is inside has borrowed the handle; unless the guard was forgotten.
+    /// A user that is inside has borrowed the handle, unless its guard was forgotten. Then nobody will ever leave, and
+    /// everybody must know.
     fn check_outside(&self) -> Result<(), Down> {
         match self.shared.post(self.resource, self.node).state()?.user {
-            User::Inside => Err(Down::Forgotten(self.node)),
-            User::Idle | User::GaveUp | User::Waiting => Ok(()),
+            Phase::Idle | Phase::Waiting => return Ok(()),
+            Phase::Inside => {}
         }
+        let why = Down::Forgotten(self.node);
+        self.shared.bring_down(&why);
+        Err(why)
     }
 
     /// The node has let us in: so there must be room, and the data free.
@@ -121,17 +125,13 @@ impl<P: Protocol, T> Handle<P, T> {
         let handle: &Self = self;
         let resource = &handle.shared.resources[handle.resource];
         let most = handle.shared.post(handle.resource, handle.node).entries_at_a_time;
-        // Relaxed: who was let in after another has left knows of it through the messages.
+        // Relaxed: a user that was let in after another has left knows of it through the messages.
         let room = resource.inside.fetch_add(1, Ordering::Relaxed) < most;
-        let access = match most {
-            _ if !room => None,
-            1 => resource.data.exclusive(),
-            _ => resource.data.shared(),
-        };
-        match access {
-            Some(access) => Ok(Guard { access: Some(access), handle }),
+        let inside = if room { P::Access::enter(&resource.data) } else { None };
+        match inside {
+            Some(inside) => Ok(Guard { inside: Some(inside), handle }),
             None => {
-                let why = Down::NotExclusive(handle.node);
+                let why = Down::Violation(Violation::NotExclusive(vec![handle.node]));
                 handle.shared.bring_down(&why);
                 Err(why)
             }
@@ -142,7 +142,7 @@ impl<P: Protocol, T> Handle<P, T> {
         self.shared.resources[self.resource].inside.fetch_sub(1, Ordering::Relaxed);
         if self.shared.check().is_ok() {
             // If the node refuses, everybody is told; whoever leaves has nothing to do with it any more.
-            let _ = self.shared.step(self.resource, self.node, Input::Release);
+            let _ = self.shared.step(self.resource, self.node, Input::Release, 0);
         }
     }
 }
@@ -155,7 +155,12 @@ impl<P: Protocol, T> fmt::Debug for Handle<P, T> {
 
 impl<P: Protocol, T> Drop for Handle<P, T> {
     fn drop(&mut self) {
-        self.shared.post(self.resource, self.node).set_taken(false);
+        let post = self.shared.post(self.resource, self.node);
+        // No guard can outlive the handle that it borrows: one that is still inside was forgotten.
+        if post.is_inside() {
+            self.shared.bring_down(&Down::Forgotten(self.node));
+        }
+        post.set_taken(false);
     }
 }
 
@@ -164,9 +169,9 @@ impl<P: Protocol, T> Drop for Handle<P, T> {
 /// For protocols that let in one at a time ([`Exclusive`]) it gives the data to be changed; for those that let in
 /// several, to be shared.
 #[must_use = "dropping it leaves at once"]
-pub struct Guard<'a, P: Protocol, T> {
+pub struct Guard<'a, P: Protocol, T: 'a> {
     /// Only absent while being dropped.
-    access: Option<Access<'a, T>>,
+    inside: Option<InsideOf<'a, P, T>>,
     handle: &'a Handle<P, T>,
 }
 
@@ -174,7 +179,7 @@ impl<P: Protocol, T> Deref for Guard<'_, P, T> {
     type Target = T;
 
     fn deref(&self) -> &T {
-        self.access.as_ref().expect("only absent while being dropped").data()
+        self.inside.as_ref().expect("only absent while being dropped")
     }
 }
 
@@ -187,16 +192,16 @@ impl<P: Protocol, T: fmt::Debug> fmt::Debug for Guard<'_, P, T> {
     }
 }
 
-impl<P: Exclusive, T> DerefMut for Guard<'_, P, T> {
+impl<P: Protocol<Access = Exclusive>, T> DerefMut for Guard<'_, P, T> {
     fn deref_mut(&mut self) -> &mut T {
-        self.access.as_mut().expect("only absent while being dropped").data_mut()
+        data_mut::<P, T>(self.inside.as_mut().expect("only absent while being dropped"))
     }
 }
 
 impl<P: Protocol, T> Drop for Guard<'_, P, T> {
     fn drop(&mut self) {
         // The data must be free before anybody else is let in.
-        self.access = None;
+        self.inside = None;
         self.handle.leave();
     }
 }

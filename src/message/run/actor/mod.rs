@@ -17,7 +17,10 @@
 //! });
 //! let mut handle = cluster.handle(NodeId(2))?;
 //! assert_eq!(*handle.lock()?, 3);
-//! assert_eq!(cluster.shutdown().of("REQUEST"), 4 * 2);
+//! drop(handle);
+//! let ended = cluster.shutdown();
+//! assert_eq!(ended.messages.of("REQUEST"), 4 * 2);
+//! assert_eq!(ended.into_data(), Some(3));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -29,11 +32,14 @@
 #![forbid(unsafe_code)]
 
 mod cluster;
+mod data;
 mod error;
 mod handle;
 mod post;
+mod record;
 mod serve;
 
-pub use cluster::{Builder, Cluster};
+pub use cluster::{Builder, Cluster, Ended};
+pub use data::{DataOf, Guarded};
 pub use error::{Down, HandleError, StartError};
 pub use handle::{Guard, Handle};

@@ -4,35 +4,20 @@ use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
 use super::error::Down;
+use super::record::{Record, Step};
 use crate::lock::sync::threads::{Condvar, Mutex, MutexGuard, Sender, wait_until};
-use crate::message::{Input, Message, NodeId, Outbox, Protocol, Timer, Traffic, step};
+use crate::message::{
+    Input, Message, NodeId, Outbox, Output, Phase, Protocol, Timer, Traffic, step_lock,
+};
 
 /// What an inbox takes.
 pub(super) enum Mail<M> {
-    /// From another node.
-    Message { resource: usize, from: NodeId, message: M },
+    /// From another node. The number is the message's in the trace, if there is one.
+    Message { resource: usize, from: NodeId, message: M, number: u64 },
     /// From oneself: a timer to watch.
     Timer { resource: usize, timer: Timer, due: Instant },
     /// No more.
     Stop,
-}
-
-/// Where a node's user is.
-///
-/// | from | by | to |
-/// |---|---|---|
-/// | `Idle` | `lock` | `Waiting`, or `Inside` at once |
-/// | `Waiting` | the node lets it in | `Inside` |
-/// | `Waiting` | its time runs out | `GaveUp` |
-/// | `GaveUp` | the node lets it in | `Idle`: released at once |
-/// | `GaveUp` | `lock` | `Waiting`: the old request serves the new wish |
-/// | `Inside` | the guard is dropped | `Idle` |
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum User {
-    Idle,
-    Waiting,
-    GaveUp,
-    Inside,
 }
 
 /// One node of one resource.
@@ -45,21 +30,32 @@ pub(super) struct Post<P: Protocol> {
     pub(super) entries_at_a_time: usize,
 }
 
+/// | user | gave up | by | then |
+/// |---|---|---|---|
+/// | `Idle` | no | `lock` | `Waiting`, or `Inside` at once |
+/// | `Waiting` | no | the node lets it in | `Inside` |
+/// | `Waiting` | no | its time runs out | it gave up |
+/// | `Waiting` | yes | the node lets it in | `Idle`: released at once |
+/// | `Waiting` | yes | `lock` | the old request serves the new wish |
+/// | `Inside` | no | the guard is dropped | `Idle` |
 pub(super) struct State<P: Protocol> {
     node: P,
-    pub(super) user: User,
+    pub(super) user: Phase,
+    /// Whether the user no longer wants what it asked for.
+    pub(super) gave_up: bool,
     out: Outbox<P::Message>,
     sent: Traffic,
     taken: bool,
 }
 
 impl<P: Protocol> Post<P> {
-    pub(super) fn new(me: NodeId, node: P) -> Self {
-        let entries_at_a_time = node.entries_at_a_time();
+    pub(super) fn new(node: P) -> Self {
+        let (me, entries_at_a_time) = (node.id(), node.entries_at_a_time());
         let state = State {
             node,
-            user: User::Idle,
-            out: Outbox::new(me),
+            user: Phase::Idle,
+            gave_up: false,
+            out: Outbox::new(),
             sent: Traffic::default(),
             taken: false,
         };
@@ -81,6 +77,11 @@ impl<P: Protocol> Post<P> {
         std::mem::replace(&mut self.state_at_any_rate().taken, taken)
     }
 
+    /// Whether the user is inside.
+    pub(super) fn is_inside(&self) -> bool {
+        self.state_at_any_rate().user.is_inside()
+    }
+
     pub(super) fn sent(&self) -> Traffic {
         self.state_at_any_rate().sent.clone()
     }
@@ -90,7 +91,7 @@ impl<P: Protocol> Post<P> {
         self.news.notify_all();
     }
 
-    /// Wakes the user, to see something that is not in the state: whoever has looked before sleeps by now.
+    /// Wakes the user, to see something that is not in the state: a user that looked before sleeps by now.
     pub(super) fn tell_user_of_elsewhere(&self) {
         drop(self.state_at_any_rate());
         self.news.notify_all();
@@ -110,74 +111,76 @@ impl<P: Protocol> Post<P> {
     }
 }
 
-/// How a node reaches the others.
+/// How a node reaches the others, and where its steps are written down.
 pub(super) struct Wires<'a, M> {
     pub(super) me: NodeId,
     pub(super) resource: usize,
     pub(super) inboxes: &'a [Sender<Mail<M>>],
     pub(super) period: Duration,
+    pub(super) record: Option<&'a Record>,
 }
 
 impl<P: Protocol> State<P> {
     /// Gives the node an input, and sends what comes of it. Messages leave while the state is locked, so that they
-    /// are on their way in the order in which the node sent them. Says whether the user has been let in.
+    /// are in flight in the order in which the node sent them. The number is the message's, if it is one. Says whether
+    /// the user has been let in.
     pub(super) fn step(
         &mut self,
         input: Input<P::Message>,
+        number: u64,
         wires: &Wires<'_, P::Message>,
     ) -> Result<bool, Down> {
-        let user = match input {
-            Input::Request => User::Waiting,
-            Input::Release => User::Idle,
-            Input::Start | Input::Receive { .. } | Input::Timeout(_) => self.user,
-        };
-        step(&mut self.node, input, &mut self.out).map_err(Down::Unexpected)?;
-        self.user = user;
-        self.send(wires)?;
-        if !self.out.take_entry() {
-            return Ok(false);
+        let writing = wires.record.map(|record| record.begin(wires.me, &input, number));
+        step_lock(&mut self.node, &mut self.user, input, &mut self.out).map_err(Down::Violation)?;
+        self.perform(wires, writing);
+        if !(self.user.is_inside() && self.gave_up) {
+            return Ok(self.user.is_inside());
         }
-        match self.user {
-            User::Waiting => {
-                self.user = User::Inside;
-                Ok(true)
-            }
-            User::GaveUp => self.step(Input::Release, wires),
-            User::Idle | User::Inside => Err(Down::NotAsked(wires.me)),
-        }
+        // A user that gave up leaves at once.
+        self.gave_up = false;
+        self.step(Input::Release, 0, wires)
     }
 
     /// Enters if the node can let its user in at once, without an answer from anybody. If not, nothing has happened.
     pub(super) fn try_enter(&mut self, wires: &Wires<'_, P::Message>) -> Result<bool, Down> {
         let before = self.node.clone();
-        step(&mut self.node, Input::Request, &mut self.out).map_err(Down::Unexpected)?;
-        if self.out.take_entry() {
-            self.send(wires)?;
-            self.user = User::Inside;
+        let mut user = self.user;
+        step_lock(&mut self.node, &mut user, Input::Request, &mut self.out)
+            .map_err(Down::Violation)?;
+        if user.is_inside() {
+            self.user = user;
+            let asked: Input<P::Message> = Input::Request;
+            let writing = wires.record.map(|record| record.begin(wires.me, &asked, 0));
+            self.perform(wires, writing);
             Ok(true)
         } else {
             self.node = before;
-            self.out.readdress(wires.me);
+            self.out.clear();
             Ok(false)
         }
     }
 
-    fn send(&mut self, wires: &Wires<'_, P::Message>) -> Result<(), Down> {
-        let &Wires { me, resource, inboxes, period } = wires;
-        for (to, message) in self.out.sent() {
-            let Some(inbox) = inboxes.get(to.index()) else {
-                return Err(Down::NoSuchNode { from: me, to });
-            };
-            self.sent.count(message.kind());
-            // Fails if the receiver is gone; then the cluster is down and everybody is told.
-            let _ = inbox.send(Mail::Message { resource, from: me, message });
-        }
-        for (timer, periods) in self.out.timers() {
-            // A time that is never reached is never waited for.
-            if let Some(due) = Instant::now().checked_add(period.saturating_mul(periods)) {
-                let _ = inboxes[me.index()].send(Mail::Timer { resource, timer, due });
+    /// Does what the node has answered, and writes it down.
+    fn perform(&mut self, wires: &Wires<'_, P::Message>, mut writing: Option<Step<'_>>) {
+        let &Wires { me, resource, inboxes, period, .. } = wires;
+        for output in self.out.drain() {
+            let number = writing.as_mut().map_or(0, |writing| writing.output(&output));
+            match output {
+                Output::Send { to, message } => {
+                    self.sent.count(message.kind());
+                    // Fails if the receiver is gone; then the cluster is down and everybody is told.
+                    let mail = Mail::Message { resource, from: me, message, number };
+                    let _ = inboxes[to.index()].send(mail);
+                }
+                Output::SetTimer { timer, periods } => {
+                    // A time that is never reached is never waited for.
+                    if let Some(due) = Instant::now().checked_add(period.saturating_mul(periods)) {
+                        let _ = inboxes[me.index()].send(Mail::Timer { resource, timer, due });
+                    }
+                }
+                // `step_lock` has noted it.
+                Output::Enter => {}
             }
         }
-        Ok(())
     }
 }

@@ -14,7 +14,7 @@ use crate::message::{Input, NodeId, Protocol, Timer};
 pub(super) fn serve<P: Protocol, T>(shared: &Shared<P, T>, me: NodeId) {
     let inbox = shared.receivers[me.index()].lock().expect("nobody else locks it");
     for resource in 0..shared.resources.len() {
-        if shared.step(resource, me, Input::Start).is_err() {
+        if shared.step(resource, me, Input::Start, 0).is_err() {
             return;
         }
     }
@@ -25,9 +25,9 @@ pub(super) fn serve<P: Protocol, T>(shared: &Shared<P, T>, me: NodeId) {
         // What is due comes before what is in the inbox, or a busy node would never look at its watch.
         let mail =
             if due.is_some_and(|due| due <= Instant::now()) { None } else { inbox.next(due) };
-        let (resource, input) = match mail {
-            Some(Mail::Message { resource, from, message }) => {
-                (resource, Input::Receive { from, message })
+        let (resource, input, number) = match mail {
+            Some(Mail::Message { resource, from, message, number }) => {
+                (resource, Input::Receive { from, message }, number)
             }
             Some(Mail::Timer { resource, timer, due }) => {
                 timers.push(Reverse((due, resource, timer)));
@@ -36,10 +36,10 @@ pub(super) fn serve<P: Protocol, T>(shared: &Shared<P, T>, me: NodeId) {
             Some(Mail::Stop) => return,
             None => {
                 let Some(Reverse((_, resource, timer))) = timers.pop() else { return };
-                (resource, Input::Timeout(timer))
+                (resource, Input::Timeout(timer), 0)
             }
         };
-        if shared.step(resource, me, input).is_err() {
+        if shared.step(resource, me, input, number).is_err() {
             return;
         }
     }

@@ -8,12 +8,12 @@
 //! |---|---|
 //! | `mutual exclusion` | no more are inside than may be |
 //! | `expected inputs only` | no node refuses an input, or lets in a user who did not ask |
-//! | `no dead end` | nobody waits in silence: with nobody inside and nothing on the way |
-//! | `invariant` | the protocol's own [invariant](Protocol::invariant) does, if it has one |
-//! | `one token` | exactly one is held or on its way, for [`TokenBased`] protocols |
-//! | `order` | who is inside asked before all who wait, for protocols that [promise](Ordered) it |
+//! | `no deadlock` | nobody waits in silence: with nobody inside and nothing in flight |
+//! | `invariant` | the protocol's own [invariant](Claims::invariant) does, if it has one |
+//! | `one token` | exactly one is held or in flight, where a [token](Claims::token) is claimed |
+//! | `order` | who is inside asked before all who wait, where an [order](Claims::order) is claimed |
 //! | `bypass` | nobody waits while more than so many others enter, where a bound is [claimed](Check::bypass) |
-//! | `cost` | no more messages are sent than the protocol's [formula](Protocol::cost) allows, where that is [claimed](Check::at_its_cost) |
+//! | `cost` | no more messages are sent than the protocol's [formula](Claims::cost) allows, where that is [claimed](Check::at_its_cost) |
 //! | `everybody enters` | sometimes: all have been served; else the others would say little |
 //! | `two contend` | sometimes: two want in at the same time |
 //!
@@ -35,9 +35,9 @@ mod state;
 mod trace;
 
 pub use model::{Check, Timers, Users};
-pub use state::{Action, Failure, State};
+pub use state::{Action, State};
 pub use stateright::{Checker, CheckerBuilder, Expectation, HasDiscoveries, Model, Path, Property};
 pub use trace::trace_of;
 
 #[cfg(doc)]
-use crate::message::{Ordered, Protocol, TokenBased};
+use crate::message::{Claims, Protocol};

@@ -3,13 +3,15 @@
 use stateright::{Model, Property};
 
 use super::network::Network;
-use super::state::{Action, Ghosts, State, User};
-use crate::message::{Channels, Input, NodeId, Ordered, Phase, Protocol, Stamp, TokenBased};
+use super::state::{Action, Ghosts, State, Wish};
+use crate::message::{
+    Channels, Claims, Input, Machine, NodeId, Phase, Protocol, Stamp, TokenClaim,
+};
 
 /// When a timer may run out.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Timers {
-    /// Only when no message is on its way to its node or from it. That is what one who tells all others something, and
+    /// Only when no message is in flight to its node or from it. That is what one who tells all others something, and
     /// waits for two periods, may rely on: they have heard it, and what they sent before has come.
     InTime,
     /// At any moment, as if messages took any time.
@@ -21,8 +23,7 @@ pub enum Timers {
 pub enum Users {
     /// At any moment.
     AnyTime,
-    /// Only when no message is on its way: messages are quicker than people. What is fair shows only then, for a request
-    /// that is on its way for long can be passed by all who ask where it has not come yet.
+    /// Only when no message is in flight: otherwise a delayed request can be overtaken without bound.
     Unhurried,
 }
 
@@ -36,16 +37,14 @@ pub struct Check<P: Protocol> {
     users: Users,
     most_passed: Option<u8>,
     most_sent: Option<f64>,
-    token: Option<Token<P>>,
+    invariant: Option<Invariant<P>>,
+    token: Option<TokenClaim<P>>,
     stamp: Option<fn(&P) -> Option<Stamp>>,
 }
 
-/// How to recognise the token.
-#[derive(Clone, Debug)]
-struct Token<P: Protocol> {
-    has: fn(&P) -> bool,
-    is: fn(&P::Message) -> bool,
-}
+/// Whether what always holds between nodes and messages does, if anything is claimed.
+type Invariant<P> =
+    fn(&[P], &[(NodeId, NodeId, &<P as Machine>::Message)]) -> Option<Result<(), &'static str>>;
 
 impl<P: Protocol> Check<P> {
     /// All that can happen when each node's user wants in once, on the channels that the protocol needs.
@@ -58,6 +57,7 @@ impl<P: Protocol> Check<P> {
             users: Users::AnyTime,
             most_passed: None,
             most_sent: None,
+            invariant: None,
             token: None,
             stamp: None,
         }
@@ -109,7 +109,7 @@ impl<P: Protocol> Check<P> {
     }
 
     /// Claims that no more messages are sent than so many for each request that has been made. Then nothing is passed on
-    /// for ever: once the others stop asking, if there is no dead end and every timer leads to a message, whoever waits
+    /// for ever: once the others stop asking, if there is no deadlock and every timer leads to a message, whoever waits
     /// is served. A bound that is not finite claims nothing.
     #[must_use]
     pub fn at_most(mut self, messages: f64) -> Self {
@@ -117,30 +117,17 @@ impl<P: Protocol> Check<P> {
         self
     }
 
-    /// Claims that no more messages are sent than the protocol's [formula](Protocol::cost) allows, if it has a bound.
+    /// Claims that there is exactly one token, recognised like this.
     #[must_use]
-    pub fn at_its_cost(self) -> Self {
-        let most = P::cost(&self.nodes).map_or(f64::INFINITY, |cost| *cost.contended.end());
-        self.at_most(most)
-    }
-
-    /// Claims that there is exactly one token.
-    #[must_use]
-    pub fn one_token(mut self) -> Self
-    where
-        P: TokenBased,
-    {
-        self.token = Some(Token { has: P::has_token, is: P::is_token });
+    pub fn one_token(mut self, token: TokenClaim<P>) -> Self {
+        self.token = Some(token);
         self
     }
 
-    /// Claims that who is inside asked before all who wait.
+    /// Claims that whoever is inside asked before everybody who waits, by the stamps of their requests.
     #[must_use]
-    pub fn in_order(mut self) -> Self
-    where
-        P: Ordered,
-    {
-        self.stamp = Some(P::stamp);
+    pub fn in_order(mut self, stamp: fn(&P) -> Option<Stamp>) -> Self {
+        self.stamp = Some(stamp);
         self
     }
 
@@ -164,16 +151,18 @@ impl<P: Protocol> Check<P> {
     }
 
     fn is_as_expected(&self, state: &State<P>) -> bool {
-        state.failure.is_none()
+        state.violation.is_none()
     }
 
     fn is_alive(&self, state: &State<P>) -> bool {
-        state.failure.is_some() || !state.is_silent() || state.waiting().next().is_none()
+        state.violation.is_some() || !state.is_silent() || state.waiting().next().is_none()
     }
 
     fn keeps_invariant(&self, state: &State<P>) -> bool {
-        let on_the_way: Vec<_> = state.on_the_way().collect();
-        P::invariant(&state.nodes, &on_the_way).is_none_or(|holds| holds.is_ok())
+        let in_flight: Vec<_> = state.in_flight().collect();
+        self.invariant.is_none_or(|invariant| {
+            invariant(&state.nodes, &in_flight).is_none_or(|holds| holds.is_ok())
+        })
     }
 
     fn is_done(&self, state: &State<P>) -> bool {
@@ -187,7 +176,7 @@ impl<P: Protocol> Check<P> {
     fn has_one_token(&self, state: &State<P>) -> bool {
         self.token.as_ref().is_none_or(|token| {
             let held = state.nodes.iter().filter(|node| (token.has)(node)).count();
-            let sent = state.on_the_way().filter(|(_, _, message)| (token.is)(message)).count();
+            let sent = state.in_flight().filter(|(_, _, message)| (token.is)(message)).count();
             held + sent == 1
         })
     }
@@ -227,18 +216,51 @@ impl<P: Protocol> Check<P> {
     }
 }
 
+impl<P: Claims> Check<P> {
+    /// Claims all that the algorithm [claims](Claims) about itself: its cost if it has a bound, its invariant, its token,
+    /// its order, and the bound on bypassing that it has on such channels and with such users.
+    #[must_use]
+    pub fn as_claimed(self) -> Self {
+        let mut check = self.keeps_its_invariant().at_its_cost();
+        check.token = P::token();
+        check.stamp = P::order();
+        let bypass = P::bypass(&check.nodes);
+        let most = match check.users {
+            Users::AnyTime => bypass.always,
+            Users::Unhurried => bypass.quick,
+        };
+        check.most_passed = most.map(|most| u8::try_from(most).unwrap_or(u8::MAX));
+        check
+    }
+
+    /// Claims that the algorithm's own [invariant](Claims::invariant) holds, if it has one.
+    #[must_use]
+    pub fn keeps_its_invariant(mut self) -> Self {
+        let has_one = P::invariant(&self.nodes, &[]).is_some();
+        self.invariant = has_one.then_some(P::invariant as Invariant<P>);
+        self
+    }
+
+    /// Claims that no more messages are sent than the algorithm's [bound](Claims::most_messages) allows, if it has one.
+    #[must_use]
+    pub fn at_its_cost(self) -> Self {
+        let most = P::most_messages(&self.nodes, self.timers == Timers::InTime);
+        self.at_most(most.unwrap_or(f64::INFINITY))
+    }
+}
+
 impl<P: Protocol> Model for Check<P> {
     type State = State<P>;
     type Action = Action<P::Message>;
 
     fn init_states(&self) -> Vec<State<P>> {
-        let user = |&requests_left| User { phase: Phase::Idle, requests_left, passed: 0 };
+        let user = |&requests_left| Wish { phase: Phase::Idle, requests_left, passed: 0 };
         let mut state = State {
             nodes: self.nodes.clone(),
             network: Network::new(self.channels),
             timers: Vec::new(),
             users: self.requests.iter().map(user).collect(),
-            failure: None,
+            violation: None,
             sent: 0,
         };
         for node in NodeId::all(self.nodes.len()) {
@@ -248,7 +270,7 @@ impl<P: Protocol> Model for Check<P> {
     }
 
     fn actions(&self, state: &State<P>, actions: &mut Vec<Self::Action>) {
-        if state.failure.is_some() {
+        if state.violation.is_some() {
             return;
         }
         let users_act = self.users == Users::AnyTime || state.network.is_empty();
@@ -283,13 +305,13 @@ impl<P: Protocol> Model for Check<P> {
         let mut properties = vec![
             Property::always("mutual exclusion", Self::is_exclusive),
             Property::always("expected inputs only", Self::is_as_expected),
-            Property::always("no dead end", Self::is_alive),
+            Property::always("no deadlock", Self::is_alive),
             Property::sometimes("everybody enters", Self::is_done),
         ];
         if self.requests.iter().filter(|&&requests| requests > 0).count() > 1 {
             properties.push(Property::sometimes("two contend", Self::is_contended));
         }
-        if P::invariant(&self.nodes, &[]).is_some() {
+        if self.invariant.is_some() {
             properties.push(Property::always("invariant", Self::keeps_invariant));
         }
         if self.token.is_some() {

@@ -1,4 +1,4 @@
-//! The messages on the way, so that the same messages are the same state however they got there.
+//! The messages in flight, so that the same messages are the same state however they got there.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -8,7 +8,7 @@ use crate::message::{Channels, NodeId};
 /// From whom, to whom, what.
 pub(super) type Envelope<M> = (NodeId, NodeId, M);
 
-/// The messages on the way.
+/// The messages in flight.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Network<M> {
     /// A queue for each pair of nodes that has something to deliver.
@@ -85,7 +85,7 @@ impl<M: Clone + Eq + Hash> Network<M> {
         }
     }
 
-    /// Every message on the way.
+    /// Every message in flight.
     pub(super) fn iter(&self) -> impl Iterator<Item = (NodeId, NodeId, &M)> {
         let (queues, sorted) = match self {
             Self::Fifo(queues) => (Some(queues), None),

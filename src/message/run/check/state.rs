@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::network::{Envelope, Network};
-use crate::message::{Input, NodeId, Outbox, Phase, Protocol, Timer, Unexpected, step};
+use crate::message::{Input, NodeId, Outbox, Output, Phase, Protocol, Timer, Violation, step_lock};
 
 /// What can happen.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -38,23 +38,6 @@ impl<M: fmt::Debug> fmt::Display for Action<M> {
     }
 }
 
-/// What must not happen, and did.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub enum Failure {
-    /// A node refused an input.
-    Unexpected(String),
-    /// A node let its user in who had not asked.
-    NotAsked(NodeId),
-    /// A node sent a message to one that does not exist.
-    NoSuchNode(NodeId),
-}
-
-impl From<Unexpected> for Failure {
-    fn from(unexpected: Unexpected) -> Self {
-        Self::Unexpected(unexpected.to_string())
-    }
-}
-
 /// A moment of a cluster.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct State<P: Protocol> {
@@ -63,15 +46,14 @@ pub struct State<P: Protocol> {
     pub(super) network: Network<P::Message>,
     /// The timers that run, sorted.
     pub(super) timers: Vec<(NodeId, Timer)>,
-    pub(super) users: Vec<User>,
+    pub(super) users: Vec<Wish>,
     /// What must not happen, and did. Nothing happens after it.
-    pub failure: Option<Failure>,
+    pub violation: Option<Violation>,
     /// How many messages have been sent; counted only where a bound is claimed, and only as far as one too many.
     pub(super) sent: u32,
 }
 
-/// What is counted beside what happens. States that differ in nothing else are different states, so nothing is counted
-/// without need.
+/// Ghost counters. They enlarge the state space: only those are switched on that a property needs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ghosts {
     /// How often each is passed.
@@ -80,9 +62,9 @@ pub(super) struct Ghosts {
     pub(super) sent: Option<u32>,
 }
 
-/// A node's user.
+/// Where a node's user is, and what it still wants.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub(super) struct User {
+pub(super) struct Wish {
     pub(super) phase: Phase,
     /// How many more times it wants in.
     pub(super) requests_left: u8,
@@ -91,8 +73,8 @@ pub(super) struct User {
 }
 
 impl<P: Protocol> State<P> {
-    /// The messages on the way: from whom, to whom, what.
-    pub fn on_the_way(&self) -> impl Iterator<Item = (NodeId, NodeId, &P::Message)> {
+    /// The messages in flight: from whom, to whom, what.
+    pub fn in_flight(&self) -> impl Iterator<Item = (NodeId, NodeId, &P::Message)> {
         self.network.iter()
     }
 
@@ -116,7 +98,7 @@ impl<P: Protocol> State<P> {
         self.network.is_empty() && self.timers.is_empty() && self.inside().next().is_none()
     }
 
-    /// Whether a message is on its way to the node or from it.
+    /// Whether a message is in flight to the node or from it.
     pub(super) fn awaits(&self, node: NodeId) -> bool {
         self.network.iter().any(|(from, to, _)| from == node || to == node)
     }
@@ -128,13 +110,9 @@ impl<P: Protocol> State<P> {
             Action::Request(node) => {
                 let user = &mut next.users[node.index()];
                 user.requests_left = user.requests_left.checked_sub(1)?;
-                user.phase = Phase::Waiting;
                 (*node, Input::Request)
             }
-            Action::Leave(node) => {
-                next.users[node.index()].phase = Phase::Idle;
-                (*node, Input::Release)
-            }
+            Action::Leave(node) => (*node, Input::Release),
             Action::Deliver { from, to, message } => {
                 let envelope: Envelope<_> = (*from, *to, message.clone());
                 next.network.take(&envelope).then_some(())?;
@@ -152,35 +130,29 @@ impl<P: Protocol> State<P> {
 
     /// Gives a node an input, and takes what comes of it.
     pub(super) fn give(&mut self, node: NodeId, input: Input<P::Message>, ghosts: Ghosts) {
-        let mut out = Outbox::new(node);
-        if let Err(unexpected) = step(&mut self.nodes[node.index()], input, &mut out) {
-            self.failure = Some(unexpected.into());
+        let mut out = Outbox::new();
+        let (machine, user) = (&mut self.nodes[node.index()], &mut self.users[node.index()]);
+        self.violation = step_lock(machine, &mut user.phase, input, &mut out).err();
+        if self.violation.is_some() {
             return;
         }
-        for (to, message) in out.sent() {
-            if to.index() >= self.nodes.len() {
-                self.failure = Some(Failure::NoSuchNode(to));
-                return;
+        for output in out.drain() {
+            match output {
+                Output::Send { to, message } => {
+                    self.network.send(node, to, message);
+                    self.sent = ghosts.sent.map_or(0, |most| most.min(self.sent + 1));
+                }
+                Output::SetTimer { timer, .. } => {
+                    let place = self.timers.partition_point(|it| *it < (node, timer));
+                    self.timers.insert(place, (node, timer));
+                }
+                Output::Enter => self.enter(node, ghosts),
             }
-            self.network.send(node, to, message);
-            self.sent = ghosts.sent.map_or(0, |most| most.min(self.sent + 1));
-        }
-        for (timer, _) in out.timers() {
-            let place = self.timers.partition_point(|it| *it < (node, timer));
-            self.timers.insert(place, (node, timer));
-        }
-        if out.take_entry() {
-            self.enter(node, ghosts);
         }
     }
 
     fn enter(&mut self, node: NodeId, ghosts: Ghosts) {
-        let user = &mut self.users[node.index()];
-        if !user.phase.is_waiting() {
-            self.failure = Some(Failure::NotAsked(node));
-            return;
-        }
-        (user.phase, user.passed) = (Phase::Inside, 0);
+        self.users[node.index()].passed = 0;
         if ghosts.passed {
             for user in self.users.iter_mut().filter(|user| user.phase.is_waiting()) {
                 user.passed = user.passed.saturating_add(1);

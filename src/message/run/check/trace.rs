@@ -7,9 +7,8 @@ use stateright::{Model, Path};
 
 use super::model::Check;
 use super::state::{Action, State};
-use crate::message::{
-    Event, Happening, Input, Message, NodeId, Outbox, Protocol, Time, Trace, step,
-};
+use crate::message::run::scribe::Scribe;
+use crate::message::{Input, NodeId, Outbox, Output, Protocol, Time, Trace, step};
 
 /// The trace of what a checker found, one unit of time a step.
 pub fn trace_of<P>(check: &Check<P>, path: Path<State<P>, Action<P::Message>>) -> Trace
@@ -20,38 +19,32 @@ where
 {
     let mut writer = Writer {
         nodes: check.cluster().to_vec(),
-        trace: Trace::default(),
-        on_the_way: Vec::new(),
-        sent: 0,
+        scribe: Scribe::default(),
+        in_flight: Vec::new(),
     };
     for node in NodeId::all(writer.nodes.len()) {
-        writer.write(Time::default(), node, Happening::Starts, Input::Start);
+        writer.write(Time::default(), node, Input::Start, 0);
     }
     debug_assert_eq!(check.init_states().len(), 1, "a cluster has one beginning");
     for (index, action) in path.into_actions().into_iter().enumerate() {
         let time = Time::units((index + 1) as f64);
-        let (node, happening, input) = match action {
-            Action::Request(node) => (node, Happening::Requests, Input::Request),
-            Action::Leave(node) => (node, Happening::Leaves, Input::Release),
-            Action::Timeout(node, timer) => {
-                (node, Happening::TimesOut(timer), Input::Timeout(timer))
-            }
+        match action {
+            Action::Request(node) => writer.write(time, node, Input::Request, 0),
+            Action::Leave(node) => writer.write(time, node, Input::Release, 0),
+            Action::Timeout(node, timer) => writer.write(time, node, Input::Timeout(timer), 0),
             Action::Deliver { from, to, message } => {
                 let number = writer.arrive(from, to, &message);
-                let happening = Happening::Receives { from, message: number };
-                (to, happening, Input::Receive { from, message })
+                writer.write(time, to, Input::Receive { from, message }, number);
             }
-        };
-        writer.write(time, node, happening, input);
+        }
     }
-    writer.trace
+    writer.scribe.trace
 }
 
 struct Writer<P: Protocol> {
     nodes: Vec<P>,
-    trace: Trace,
-    on_the_way: Vec<(u64, NodeId, NodeId, P::Message)>,
-    sent: u64,
+    scribe: Scribe,
+    in_flight: Vec<(u64, NodeId, NodeId, P::Message)>,
 }
 
 impl<P: Protocol> Writer<P> {
@@ -60,37 +53,20 @@ impl<P: Protocol> Writer<P> {
         let is_it = |(_, sender, receiver, it): &(u64, NodeId, NodeId, P::Message)| {
             (*sender, *receiver, it) == (from, to, message)
         };
-        let position = self.on_the_way.iter().position(is_it).expect("what arrives was sent");
-        self.on_the_way.remove(position).0
+        let position = self.in_flight.iter().position(is_it).expect("what arrives was sent");
+        self.in_flight.remove(position).0
     }
 
-    fn write(&mut self, time: Time, node: NodeId, happening: Happening, input: Input<P::Message>) {
-        let mut out = Outbox::new(node);
-        let starts = happening == Happening::Starts;
-        // A node that refuses is where the trace ends.
-        let outcome = step(&mut self.nodes[node.index()], input, &mut out);
-        if starts && out.is_empty() {
-            return;
+    /// A node that refuses is where the trace ends.
+    fn write(&mut self, time: Time, node: NodeId, input: Input<P::Message>, number: u64) {
+        let mut out = Outbox::new();
+        self.scribe.input(time, node, &input, number);
+        let _refused = step(&mut self.nodes[node.index()], input, &mut out);
+        for output in out.drain() {
+            let number = self.scribe.output(time, node, &output);
+            if let Output::Send { to, message } = output {
+                self.in_flight.push((number, node, to, message));
+            }
         }
-        self.note(time, node, happening);
-        if outcome.is_err() {
-            return;
-        }
-        for (to, message) in out.sent() {
-            self.sent += 1;
-            let (kind, text) = (message.kind().to_owned(), format!("{message:?}"));
-            self.note(time, node, Happening::Sends { to, message: self.sent, kind, text });
-            self.on_the_way.push((self.sent, node, to, message));
-        }
-        for (timer, periods) in out.timers() {
-            self.note(time, node, Happening::SetsTimer { timer, periods });
-        }
-        if out.take_entry() {
-            self.note(time, node, Happening::Enters);
-        }
-    }
-
-    fn note(&mut self, time: Time, node: NodeId, happening: Happening) {
-        self.trace.events.push(Event { time, node, happening });
     }
 }

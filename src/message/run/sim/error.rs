@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fmt;
 
-use crate::message::{NodeId, Time, Trace, Unexpected};
+use crate::message::{ClusterError, Time, Trace, Violation};
 
 /// Why a simulation ended before its end.
 #[derive(Clone, PartialEq, Debug)]
@@ -18,24 +18,14 @@ pub struct SimError {
 
 /// What can end a simulation.
 #[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
 pub enum SimCause {
     /// A setting that makes no sense.
     Setting(String),
-    /// More are inside than may be.
-    NotExclusive(Vec<NodeId>),
-    /// A node let its user in who had not asked.
-    NotAsked(NodeId),
-    /// Nothing more will happen, but these wait.
-    Stalled(Vec<NodeId>),
-    /// A node refused an input.
-    Unexpected(Unexpected),
-    /// A node sent a message to one that does not exist.
-    NoSuchNode {
-        /// Who sent it.
-        from: NodeId,
-        /// To whom.
-        to: NodeId,
-    },
+    /// These machines are no cluster.
+    Cluster(ClusterError),
+    /// What must not happen happened.
+    Violation(Violation),
     /// The check after each step found this.
     Check(String),
     /// It takes too many events.
@@ -44,21 +34,14 @@ pub enum SimCause {
 
 impl fmt::Display for SimError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let SimCause::Setting(setting) = &self.cause {
-            return f.write_str(setting);
+        // What is wrong before anything has happened has no time.
+        if !matches!(self.cause, SimCause::Setting(_) | SimCause::Cluster(_)) {
+            write!(f, "at {}: ", self.time)?;
         }
-        write!(f, "at {}: ", self.time)?;
         match &self.cause {
-            SimCause::Setting(setting) | SimCause::Check(setting) => f.write_str(setting),
-            SimCause::NotExclusive(inside) => write!(f, "{inside:?} are inside together"),
-            SimCause::NotAsked(node) => write!(f, "{node} let its user in, who had not asked"),
-            SimCause::Stalled(waiting) => {
-                write!(f, "{waiting:?} wait, and nothing is on the way: a deadlock")
-            }
-            SimCause::Unexpected(unexpected) => unexpected.fmt(f),
-            SimCause::NoSuchNode { from, to } => {
-                write!(f, "{from} sent a message to {to}, which does not exist")
-            }
+            SimCause::Setting(wrong) | SimCause::Check(wrong) => f.write_str(wrong),
+            SimCause::Cluster(cluster) => cluster.fmt(f),
+            SimCause::Violation(violation) => violation.fmt(f),
             SimCause::TooManyEvents(events) => {
                 write!(f, "not done after {events} events: raise the limit, or look for a loop")
             }
@@ -66,4 +49,12 @@ impl fmt::Display for SimError {
     }
 }
 
-impl Error for SimError {}
+impl Error for SimError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match &self.cause {
+            SimCause::Cluster(cluster) => Some(cluster),
+            SimCause::Violation(violation) => Some(violation),
+            _ => None,
+        }
+    }
+}

@@ -20,20 +20,20 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod delay;
 mod error;
-mod network;
 mod queue;
 mod report;
 mod workload;
 mod world;
 
+pub use delay::Delay;
 pub use error::{SimCause, SimError};
-pub use network::Delay;
 pub use report::{Report, Spread};
 pub use workload::Workload;
 pub use world::View;
 
-use crate::message::{Channels, Protocol, Time};
+use crate::message::{Channels, ClusterError, Protocol, Time};
 use world::World;
 
 /// A simulation to be run: a cluster, a network, and users.
@@ -134,7 +134,7 @@ impl<P: Protocol> Simulation<P> {
     /// Runs it to the end.
     ///
     /// # Errors
-    /// A setting that makes no sense; more inside than may be, an entry that nobody asked for, an input that a node
+    /// Nodes in the wrong order, or a setting that makes no sense; more inside than may be, an entry that nobody asked for, an input that a node
     /// refuses; users left waiting in silence; too many events.
     pub fn run(self) -> Result<Report, SimError> {
         self.run_checking(|_| Ok(()))
@@ -149,19 +149,16 @@ impl<P: Protocol> Simulation<P> {
         check: impl FnMut(&View<'_, P>) -> Result<(), String>,
     ) -> Result<Report, SimError> {
         let Self { nodes, settings } = self;
-        let checked = if nodes.is_empty() { Err("there are no nodes".to_owned()) } else { Ok(()) }
-            .and_then(|()| settings.delay.check())
+        let wrong = |cause| SimError { time: Time::default(), cause, trace: None };
+        ClusterError::check_places(&nodes).map_err(|it| wrong(SimCause::Cluster(it)))?;
+        let checked = settings
+            .delay
+            .check()
             .and_then(|()| settings.inside.check())
             .and_then(|()| settings.outside.check())
             .and_then(|()| settings.workload.check(nodes.len()))
             .and_then(|()| Delay::Constant(settings.period.unwrap_or_default()).check());
-        if let Err(setting) = checked {
-            return Err(SimError {
-                time: Time::default(),
-                cause: SimCause::Setting(setting),
-                trace: None,
-            });
-        }
+        checked.map_err(|setting| wrong(SimCause::Setting(setting)))?;
         World::new(nodes, settings).run(check)
     }
 }

@@ -2,16 +2,17 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use super::delay::Transit;
 use super::error::{SimCause, SimError};
-use super::network::Network;
 use super::queue::Queue;
 use super::report::{Report, Sample};
 use super::workload::Arrivals;
 use super::{Delay, Settings};
 use crate::message::random::Random;
+use crate::message::run::scribe::Scribe;
 use crate::message::{
-    Event, Happening, Input, Message, NodeId, Outbox, Phase, Protocol, Time, Timer, Trace, Traffic,
-    step,
+    Input, Message, NodeId, Outbox, Output, Phase, Protocol, Time, Timer, Traffic, Violation,
+    step_lock,
 };
 
 /// What is to happen.
@@ -29,9 +30,9 @@ enum Coming<M> {
     Timeout(NodeId, Timer),
 }
 
-/// A node's user.
+/// A node's user, and since when it wants what it wants.
 #[derive(Clone, Default, Debug)]
-struct User {
+struct Client {
     phase: Phase,
     /// When it came, and came again, without having been served yet.
     backlog: VecDeque<Time>,
@@ -53,7 +54,7 @@ pub struct View<'a, P: Protocol> {
 }
 
 impl<P: Protocol> View<'_, P> {
-    /// The messages on the way: from whom, to whom, what. In no order.
+    /// The messages in flight: from whom, to whom, what. In no order.
     pub fn in_flight(&self) -> impl Iterator<Item = (NodeId, NodeId, &P::Message)> {
         self.queue.iter().filter_map(|coming| match coming {
             Coming::Delivery { from, to, message, .. } => Some((*from, *to, message)),
@@ -64,11 +65,11 @@ impl<P: Protocol> View<'_, P> {
 
 pub(super) struct World<P: Protocol> {
     nodes: Vec<P>,
-    users: Vec<User>,
+    users: Vec<Client>,
     out: Outbox<P::Message>,
     now: Time,
     queue: Queue<Coming<P::Message>>,
-    network: Network,
+    transit: Transit,
     random: Random,
     stay: Delay,
     stay_outside: Delay,
@@ -76,7 +77,7 @@ pub(super) struct World<P: Protocol> {
     arrivals: Arrivals,
     /// Users that are announced but have not come.
     announced: u64,
-    /// Messages and timers on the way.
+    /// Messages and timers in flight.
     in_flight: u64,
     /// Users that wait or are inside.
     active: u64,
@@ -89,12 +90,12 @@ impl<P: Protocol> World<P> {
     pub(super) fn new(nodes: Vec<P>, settings: Settings) -> Self {
         let count = nodes.len();
         Self {
-            users: vec![User::default(); count],
+            users: vec![Client::default(); count],
             nodes,
-            out: Outbox::new(NodeId(0)),
+            out: Outbox::new(),
             now: Time::default(),
             queue: Queue::new(),
-            network: Network::new(settings.delay, settings.channels),
+            transit: Transit::new(settings.delay, settings.channels),
             random: Random::new(settings.seed),
             stay: settings.inside,
             stay_outside: settings.outside,
@@ -115,7 +116,11 @@ impl<P: Protocol> World<P> {
     ) -> Result<Report, SimError> {
         match self.go_on(&mut check) {
             Ok(()) => Ok(self.tally.report(self.now)),
-            Err(cause) => Err(SimError { time: self.now, cause, trace: self.tally.trace }),
+            Err(cause) => Err(SimError {
+                time: self.now,
+                cause,
+                trace: self.tally.scribe.map(|scribe| scribe.trace),
+            }),
         }
     }
 
@@ -124,13 +129,7 @@ impl<P: Protocol> World<P> {
         check: &mut impl FnMut(&View<'_, P>) -> Result<(), String>,
     ) -> Result<(), SimCause> {
         for node in NodeId::all(self.nodes.len()) {
-            self.out.readdress(node);
-            step(&mut self.nodes[node.index()], Input::Start, &mut self.out)
-                .map_err(SimCause::Unexpected)?;
-            if !self.out.is_empty() {
-                self.note(node, || Happening::Starts);
-                self.dispatch(node)?;
-            }
+            self.give(node, Input::Start, 0)?;
         }
         loop {
             let silent = self.active == 0 && (self.in_flight == 0 || !P::RESTS);
@@ -145,10 +144,8 @@ impl<P: Protocol> World<P> {
                 }
             }
             let Some((time, coming)) = self.queue.pop() else {
-                let waits = |node: &NodeId| self.users[node.index()].phase.is_waiting();
-                return Err(SimCause::Stalled(
-                    NodeId::all(self.nodes.len()).filter(waits).collect(),
-                ));
+                let waiting = self.users_in(Phase::Waiting);
+                return Err(SimCause::Violation(Violation::Deadlock(waiting)));
             };
             if self.tally.events == self.most_events {
                 return Err(SimCause::TooManyEvents(self.most_events));
@@ -167,13 +164,11 @@ impl<P: Protocol> World<P> {
             Coming::Delivery { from, to, number, message } => {
                 self.in_flight -= 1;
                 self.tally.load[to.index()] += 1;
-                self.note(to, || Happening::Receives { from, message: number });
-                self.step(to, Input::Receive { from, message })
+                self.give(to, Input::Receive { from, message }, number)
             }
             Coming::Timeout(node, timer) => {
                 self.in_flight -= 1;
-                self.note(node, || Happening::TimesOut(timer));
-                self.step(node, Input::Timeout(timer))
+                self.give(node, Input::Timeout(timer), 0)
             }
             Coming::Arrival(node) => {
                 self.announced -= 1;
@@ -198,27 +193,18 @@ impl<P: Protocol> World<P> {
     fn ask(&mut self, node: NodeId, came_at: Time) -> Result<(), SimCause> {
         self.active += 1;
         let user = &mut self.users[node.index()];
-        user.phase = Phase::Waiting;
         user.came_at = came_at;
         user.asked_at = self.now;
         user.number = self.tally.ask(self.now);
-        self.note(node, || Happening::Requests);
-        self.step(node, Input::Request)
+        self.give(node, Input::Request, 0)
     }
 
     fn enter(&mut self, node: NodeId) -> Result<(), SimCause> {
-        self.note(node, || Happening::Enters);
-        let user = &mut self.users[node.index()];
-        if !user.phase.is_waiting() {
-            return Err(SimCause::NotAsked(node));
-        }
-        user.phase = Phase::Inside;
         self.inside += 1;
-        self.tally.enter(user, self.now, self.inside);
+        self.tally.enter(&self.users[node.index()], self.now, self.inside);
         if self.inside > self.nodes[node.index()].entries_at_a_time() {
-            let inside = |node: &NodeId| self.users[node.index()].phase.is_inside();
-            let inside = NodeId::all(self.nodes.len()).filter(inside).collect();
-            return Err(SimCause::NotExclusive(inside));
+            let inside = self.users_in(Phase::Inside);
+            return Err(SimCause::Violation(Violation::NotExclusive(inside)));
         }
         let stay = self.stay.draw(&mut self.random);
         self.queue.push(self.now.after(stay), Coming::Leaving(node));
@@ -230,10 +216,8 @@ impl<P: Protocol> World<P> {
         self.inside -= 1;
         self.tally.leave(self.now);
         let user = &mut self.users[node.index()];
-        user.phase = Phase::Idle;
         let came_before = user.backlog.pop_front();
-        self.note(node, || Happening::Leaves);
-        self.step(node, Input::Release)?;
+        self.give(node, Input::Release, 0)?;
         if let Some(came_at) = came_before {
             return self.ask(node, came_at);
         }
@@ -246,38 +230,49 @@ impl<P: Protocol> World<P> {
         Ok(())
     }
 
+    /// Gives a node an input, and does what it answers: sends its messages, sets its timers, and lets its user in. The
+    /// number is that of the message, if it is one.
     #[inline]
-    fn step(&mut self, node: NodeId, input: Input<P::Message>) -> Result<(), SimCause> {
-        self.out.readdress(node);
-        step(&mut self.nodes[node.index()], input, &mut self.out).map_err(SimCause::Unexpected)?;
-        self.dispatch(node)
-    }
-
-    /// Sends what the node has sent, sets its timers, and lets its user in.
-    #[inline]
-    fn dispatch(&mut self, node: NodeId) -> Result<(), SimCause> {
-        for (to, message) in self.out.sent() {
-            if to.index() >= self.users.len() {
-                return Err(SimCause::NoSuchNode { from: node, to });
+    fn give(
+        &mut self,
+        node: NodeId,
+        input: Input<P::Message>,
+        number: u64,
+    ) -> Result<(), SimCause> {
+        let (machine, user) = (&mut self.nodes[node.index()], &mut self.users[node.index()]);
+        if let Some(scribe) = &mut self.tally.scribe {
+            scribe.input(self.now, node, &input, number);
+        }
+        let outcome = step_lock(machine, &mut user.phase, input, &mut self.out);
+        let mut entered = false;
+        for output in self.out.drain() {
+            let number = match &mut self.tally.scribe {
+                Some(scribe) => scribe.output(self.now, node, &output),
+                None => 0,
+            };
+            match output {
+                Output::Send { to, message } => {
+                    self.in_flight += 1;
+                    self.tally.send(node, &message);
+                    let arrival = self.transit.arrival(self.now, node, to, &mut self.random);
+                    self.queue.push(arrival, Coming::Delivery { from: node, to, number, message });
+                }
+                Output::SetTimer { timer, periods } => {
+                    self.in_flight += 1;
+                    // Whatever was sent in time has arrived before: a tick more than so many periods.
+                    let wait = Time::units(self.period * f64::from(periods)).0;
+                    self.queue.push(self.now.after(wait).after(1), Coming::Timeout(node, timer));
+                }
+                Output::Enter => entered = true,
             }
-            self.in_flight += 1;
-            let number = self.tally.send(self.now, node, to, &message);
-            let arrival = self.network.arrival(self.now, node, to, &mut self.random);
-            self.queue.push(arrival, Coming::Delivery { from: node, to, number, message });
         }
-        for (timer, periods) in self.out.timers() {
-            self.in_flight += 1;
-            self.tally.note(self.now, node, || Happening::SetsTimer { timer, periods });
-            // Whatever was sent in time has arrived before: a tick more than so many periods.
-            let due = self.now.after(Time::units(self.period * f64::from(periods)).0).after(1);
-            self.queue.push(due, Coming::Timeout(node, timer));
-        }
-        if self.out.take_entry() { self.enter(node) } else { Ok(()) }
+        outcome.map_err(SimCause::Violation)?;
+        if entered { self.enter(node) } else { Ok(()) }
     }
 
-    #[inline]
-    fn note(&mut self, node: NodeId, happening: impl FnOnce() -> Happening) {
-        self.tally.note(self.now, node, happening);
+    fn users_in(&self, phase: Phase) -> Vec<NodeId> {
+        let nodes = NodeId::all(self.users.len());
+        nodes.filter(|node| self.users[node.index()].phase == phase).collect()
     }
 }
 
@@ -300,7 +295,7 @@ struct Tally {
     bypass: u64,
     most_inside: usize,
     load: Vec<u64>,
-    trace: Option<Trace>,
+    scribe: Option<Scribe>,
 }
 
 impl Tally {
@@ -320,30 +315,15 @@ impl Tally {
             bypass: 0,
             most_inside: 0,
             load: vec![0; nodes],
-            trace: traced.then(Trace::default),
+            scribe: traced.then(Scribe::default),
         }
     }
 
     #[inline]
-    fn note(&mut self, time: Time, node: NodeId, happening: impl FnOnce() -> Happening) {
-        if let Some(trace) = &mut self.trace {
-            trace.events.push(Event { time, node, happening: happening() });
-        }
-    }
-
-    #[inline]
-    fn send<M: Message>(&mut self, now: Time, from: NodeId, to: NodeId, message: &M) -> u64 {
+    fn send<M: Message>(&mut self, from: NodeId, message: &M) {
         self.sent += 1;
         self.messages.count(message.kind());
         self.load[from.index()] += 1;
-        let number = self.sent;
-        self.note(now, from, || Happening::Sends {
-            to,
-            message: number,
-            kind: message.kind().to_owned(),
-            text: format!("{message:?}"),
-        });
-        number
     }
 
     /// Counts a request, and gives it a number.
@@ -355,7 +335,7 @@ impl Tally {
         self.requests
     }
 
-    fn enter(&mut self, user: &User, now: Time, inside: usize) {
+    fn enter(&mut self, user: &Client, now: Time, inside: usize) {
         self.entries += 1;
         self.most_inside = self.most_inside.max(inside);
         self.client_delay.add(Time(now.0 - user.came_at.0).as_units(), 1.0);
@@ -399,7 +379,7 @@ impl Tally {
             load: self.load,
             events: self.events,
             end,
-            trace: self.trace,
+            trace: self.scribe.map(|scribe| scribe.trace),
         }
     }
 }

@@ -1,35 +1,6 @@
-//! What an entry costs in messages: as the formula says, and as counted.
+//! Messages, counted by kind.
 
 use std::fmt;
-use std::ops::RangeInclusive;
-
-/// What a formula promises for the messages of an entry.
-///
-/// `alone`: nobody else wants in, and the nodes come one after the other, starting from a fresh cluster; the cheapest
-/// and the dearest entry have exactly these costs. `contended`: bounds for the average over the entries between two
-/// moments of silence, whoever wants in.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Cost {
-    /// As it is written.
-    pub formula: &'static str,
-    /// The cheapest and the dearest entry when nobody else wants in.
-    pub alone: RangeInclusive<f64>,
-    /// Bounds for the average entry under any load.
-    pub contended: RangeInclusive<f64>,
-}
-
-impl Cost {
-    /// The same whatever the load.
-    pub fn always(formula: &'static str, messages: usize) -> Self {
-        Self::within(formula, messages, messages)
-    }
-
-    /// Between two bounds that are both met when nodes come one after the other, and hold under any load.
-    pub fn within(formula: &'static str, least: usize, most: usize) -> Self {
-        let range = least as f64..=most as f64;
-        Self { formula, alone: range.clone(), contended: range }
-    }
-}
 
 /// Messages by kind.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]

@@ -1,6 +1,39 @@
-//! Where a node's user is: the part of the state that all algorithms share.
+//! Locks among nodes: machines whose users request and release.
 
-use super::{Outbox, Refused};
+use super::run::actor::Guarded;
+use super::{Machine, Outbox, Refused};
+
+/// One node of a mutual-exclusion algorithm: a [`Machine`] that takes requests and releases.
+///
+/// Constructors are apart, since each algorithm needs other things to know. `node` makes one node; `cluster` makes all of
+/// them, and the node at position `i` is [`NodeId`](super::NodeId) `i`. For each request there is one entry.
+pub trait Protocol: Machine {
+    /// How a user that is inside may reach the data: [`Exclusive`] where one enters at a time, [`Shared`] where several
+    /// may.
+    type Access: Access;
+
+    /// Where its user is, as the node knows it.
+    fn phase(&self) -> Phase;
+
+    /// How many may be inside at a time.
+    fn entries_at_a_time(&self) -> usize {
+        1
+    }
+}
+
+/// How those who are inside reach what is guarded: [`Exclusive`] or [`Shared`].
+pub trait Access: Guarded {}
+
+/// One is inside at a time, and may change what is guarded.
+#[derive(Clone, Copy, Debug)]
+pub enum Exclusive {}
+
+/// Several may be inside at a time, and share what is guarded.
+#[derive(Clone, Copy, Debug)]
+pub enum Shared {}
+
+impl Access for Exclusive {}
+impl Access for Shared {}
 
 /// Where the user of a node is.
 ///
@@ -10,6 +43,7 @@ use super::{Outbox, Refused};
 /// | `Waiting` | enter | `Inside` |
 /// | `Inside` | release | `Idle` |
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Phase {
     /// Wants nothing.
     #[default]
@@ -19,7 +53,6 @@ pub enum Phase {
     /// Is in the critical section.
     Inside,
 }
-
 impl Phase {
     /// The user asks.
     ///

@@ -2,7 +2,7 @@
 //!
 //! Each node gives its vote to the first who asks, keeps it there until it is released, and queues the others as they
 //! come. Three nodes that ask at the same time may get one vote of two each, and then wait for ever. Use
-//! [`Maekawa`](super::Maekawa).
+//! [`Maekawa`](exclusion::message::Maekawa).
 //!
 //! | message | when | to |
 //! |---|---|---|
@@ -14,9 +14,8 @@
 
 use std::collections::VecDeque;
 
-use super::arbiters::Arbiters;
-use crate::message::{
-    Cost, Exclusive, GrantingSets, NodeId, NodeSet, Outbox, Phase, Protocol, Refused,
+use exclusion::message::{
+    Exclusive, Machine, NodeId, NodeSet, Outbox, Phase, Protocol, Quorums, Refused,
 };
 
 /// What the nodes say to each other.
@@ -30,7 +29,7 @@ pub enum Message {
     Release,
 }
 
-impl crate::message::Message for Message {
+impl exclusion::message::Message for Message {
     fn kind(&self) -> &'static str {
         match self {
             Self::Request => "REQUEST",
@@ -43,7 +42,9 @@ impl crate::message::Message for Message {
 /// A node of the plain voting, which deadlocks. See the [module](self).
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct MaekawaVoting {
-    voters: Arbiters,
+    me: NodeId,
+    nodes: usize,
+    voters: NodeSet,
     phase: Phase,
     /// Whose votes we have.
     votes: NodeSet,
@@ -55,10 +56,12 @@ pub struct MaekawaVoting {
 
 impl MaekawaVoting {
     /// A cluster with these granting sets.
-    pub fn cluster(sets: &GrantingSets) -> Vec<Self> {
+    pub fn cluster(sets: &Quorums) -> Vec<Self> {
         let nodes = sets.nodes();
         let node = |me| Self {
-            voters: Arbiters::of(me, sets),
+            me,
+            nodes,
+            voters: sets.of(me)[0].clone(),
             phase: Phase::Idle,
             votes: NodeSet::empty(nodes),
             voted_for: None,
@@ -77,20 +80,27 @@ impl MaekawaVoting {
     }
 }
 
-impl Protocol for MaekawaVoting {
+impl Machine for MaekawaVoting {
     type Message = Message;
+
+    fn id(&self) -> NodeId {
+        self.me
+    }
+
+    fn nodes(&self) -> usize {
+        self.nodes
+    }
 
     fn request(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
         self.phase.request()?;
-        out.broadcast(self.voters.now().iter(), Message::Request);
+        out.broadcast(self.voters.iter(), Message::Request);
         Ok(())
     }
 
     fn release(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
         self.phase.release()?;
-        out.broadcast(self.voters.now().iter(), Message::Release);
+        out.broadcast(self.voters.iter(), Message::Release);
         self.votes.clear();
-        self.voters.advance();
         Ok(())
     }
 
@@ -100,7 +110,9 @@ impl Protocol for MaekawaVoting {
         message: Message,
         out: &mut Outbox<Message>,
     ) -> Result<(), Refused> {
-        self.voters.check_node(from)?;
+        if from.index() >= self.nodes {
+            return Err(Refused("there is no such node"));
+        }
         match message {
             Message::Request => {
                 if self.queue.contains(&from) {
@@ -117,22 +129,54 @@ impl Protocol for MaekawaVoting {
                 self.vote(out);
             }
             Message::Vote => {
-                let awaited = self.phase.is_waiting() && self.voters.now().contains(from);
+                let awaited = self.phase.is_waiting() && self.voters.contains(from);
                 if !awaited || !self.votes.insert(from) {
                     return Err(Refused("it does not wait for this vote"));
                 }
-                if self.votes == *self.voters.now() {
+                if self.votes == self.voters {
                     self.phase.enter(out);
                 }
             }
         }
         Ok(())
     }
+}
 
-    fn cost(cluster: &[Self]) -> Option<Cost> {
-        let (least, most) = Arbiters::peers(cluster.iter().map(|node| &node.voters));
-        Some(Cost::within("3(K-1)", 3 * least, 3 * most))
+impl Protocol for MaekawaVoting {
+    type Access = Exclusive;
+
+    fn phase(&self) -> Phase {
+        self.phase
     }
 }
 
-impl Exclusive for MaekawaVoting {}
+#[cfg(test)]
+mod tests {
+    use exclusion::message::sim::{Simulation, Workload};
+    use exclusion::message::{Maekawa, Violation};
+
+    use super::*;
+
+    #[test]
+    fn voting_alone_costs_what_maekawa_costs() {
+        for n in [2, 3, 4, 7, 9, 13, 16] {
+            let quorums = Quorums::grid(n).expect("two are enough");
+            let plain = Simulation::new(MaekawaVoting::cluster(&quorums)).run().expect("alone");
+            let remedied = Simulation::new(Maekawa::cluster(&quorums)).run().expect("alone");
+            assert_eq!(plain.per_entry, remedied.per_entry);
+        }
+    }
+
+    #[test]
+    fn voting_deadlocks_and_maekawa_on_the_same_schedule_does_not() {
+        let circle = [[0, 1], [1, 2], [2, 0]].map(|quorum| quorum.map(NodeId));
+        let circle = Quorums::new(circle).expect("they meet");
+        let at_once = || Workload::AllAtOnce { rounds: 1 };
+        let voting = Simulation::new(MaekawaVoting::cluster(&circle)).workload(at_once());
+        let deadlock = Violation::Deadlock([0, 1, 2].map(NodeId).to_vec());
+        assert!(voting.run().unwrap_err().to_string().ends_with(&deadlock.to_string()));
+
+        let remedied = Simulation::new(Maekawa::cluster(&circle)).workload(at_once());
+        assert_eq!(remedied.run().expect("it has a remedy").entries, 3);
+    }
+}

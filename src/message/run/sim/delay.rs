@@ -57,13 +57,13 @@ impl Delay {
 
 /// When messages arrive.
 #[derive(Debug)]
-pub(super) struct Network {
+pub(super) struct Transit {
     delay: Delay,
     /// When the last message arrives, for each pair of nodes. None where messages may overtake each other, or cannot.
     arrivals: Option<HashMap<(NodeId, NodeId), Time>>,
 }
 
-impl Network {
+impl Transit {
     pub(super) fn new(delay: Delay, channels: Channels) -> Self {
         let may_overtake = !matches!(delay, Delay::Constant(_));
         let keep_order = channels == Channels::Fifo && may_overtake;

@@ -1,0 +1,436 @@
+//! The small thing that every runner runs: a pure state machine.
+//!
+//! A [`Machine`] takes an [`Input`] and answers through an [`Outbox`] with [`Output`]s. It has no thread, no clock and no
+//! randomness: the same state and the same input give the same output. [`step`] is the one way to give a machine an
+//! input. The simulator, the actors, the checker and the replay all call it, and differ only in what they do with the
+//! outputs.
+//!
+//! A lock is a machine with a user who requests and releases: see [`Protocol`](super::Protocol) and [`step_lock`].
+
+use std::collections::VecDeque;
+use std::fmt::Debug;
+use std::hash::Hash;
+
+use super::{InputError, NodeId, Phase, Protocol, Refused, Violation};
+
+/// What a message must be.
+pub trait Message: Clone + Eq + Hash + Debug {
+    /// Its kind, by which messages are counted, in one word: `REQUEST`, `GRANT`.
+    fn kind(&self) -> &'static str;
+}
+
+/// In which order a channel between two nodes delivers.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Channels {
+    /// As sent: first in, first out, from each node to each other.
+    Fifo,
+    /// In any order.
+    AnyOrder,
+}
+
+/// A timer of a node, named by a number of the machine's choice.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Timer(pub u32);
+
+/// What a node is told about the fate of nodes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub enum Notice {
+    /// This node is down.
+    Down(NodeId),
+    /// This node, which was down, is up.
+    Up(NodeId),
+    /// The node itself was down, and is up again.
+    Recovered,
+}
+
+/// Something that happens to a machine.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
+pub enum Input<M> {
+    /// The cluster starts.
+    Start,
+    /// Its user wants to enter.
+    Request,
+    /// Its user leaves.
+    Release,
+    /// A message arrives.
+    Receive {
+        /// Who sent it.
+        from: NodeId,
+        /// What it says.
+        message: M,
+    },
+    /// A timer that it set has run out.
+    Timeout(Timer),
+    /// It is told about the fate of a node.
+    Notice(Notice),
+}
+
+/// What a machine does in answer to an [`Input`].
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
+pub enum Output<M> {
+    /// It sends a message to another node.
+    Send {
+        /// To whom.
+        to: NodeId,
+        /// What it says.
+        message: M,
+    },
+    /// It wants to be told when a number of periods have passed.
+    SetTimer {
+        /// Which timer.
+        timer: Timer,
+        /// After how many periods. A period is as long as a message takes at most (Tmax).
+        periods: u32,
+    },
+    /// It lets its user enter.
+    Enter,
+}
+
+/// A node of a distributed algorithm: the whole of its state, and what it does.
+///
+/// Only what an algorithm has is written: the others have defaults.
+///
+/// A runner promises: a request only after the last one has been released, a release only after an entry, each message
+/// at most once and only to the node that it was sent to, each timer once. A machine promises: the same state and input
+/// give the same output, and whatever cannot have been sent in a cluster of this size, or cannot occur in this state, is
+/// an error with nothing changed.
+pub trait Machine: Clone + Eq + Hash + Debug {
+    /// What the nodes say to each other.
+    type Message: Message;
+
+    /// The channels that it needs.
+    const CHANNELS: Channels = Channels::AnyOrder;
+
+    /// Whether the nodes fall silent when no user wants anything. A token that circles does not.
+    const RESTS: bool = true;
+
+    /// Which node this is.
+    fn id(&self) -> NodeId;
+
+    /// How many nodes the cluster has.
+    fn nodes(&self) -> usize;
+
+    /// The cluster starts, before anything else happens. Most algorithms have nothing to do.
+    fn start(&mut self, _out: &mut Outbox<Self::Message>) {}
+
+    /// A message arrives.
+    ///
+    /// # Errors
+    /// If it cannot occur in this state.
+    fn receive(
+        &mut self,
+        from: NodeId,
+        message: Self::Message,
+        out: &mut Outbox<Self::Message>,
+    ) -> Result<(), Refused>;
+
+    /// A timer has run out.
+    ///
+    /// # Errors
+    /// If it was not set.
+    fn timeout(&mut self, _timer: Timer, _out: &mut Outbox<Self::Message>) -> Result<(), Refused> {
+        Err(Refused("it sets no timers"))
+    }
+
+    /// It is told about the fate of a node. Algorithms that know nothing of failures ignore it.
+    ///
+    /// # Errors
+    /// If it cannot be.
+    fn notice(&mut self, _notice: Notice, _out: &mut Outbox<Self::Message>) -> Result<(), Refused> {
+        Ok(())
+    }
+
+    /// The user wants to enter.
+    ///
+    /// # Errors
+    /// If it has asked already, is inside, or the machine is no lock.
+    fn request(&mut self, _out: &mut Outbox<Self::Message>) -> Result<(), Refused> {
+        Err(Refused("it is no lock"))
+    }
+
+    /// The user leaves.
+    ///
+    /// # Errors
+    /// If it is not inside, or the machine is no lock.
+    fn release(&mut self, _out: &mut Outbox<Self::Message>) -> Result<(), Refused> {
+        Err(Refused("it is no lock"))
+    }
+}
+
+/// Where a machine puts its [`Output`]s, and its runner takes them from.
+///
+/// One outbox can serve a whole cluster, if it is emptied after each [`step`]. A message that a machine sends to itself is
+/// delivered within the step, and never comes out.
+///
+/// ```
+/// use exclusion::message::{Input, NodeId, Outbox, Output, RicartAgrawala, step};
+///
+/// let mut node = RicartAgrawala::node(NodeId(0), 2)?;
+/// let mut out = Outbox::new();
+/// step(&mut node, Input::Request, &mut out)?;
+/// let outputs: Vec<_> = out.drain().collect();
+/// assert!(matches!(outputs[..], [Output::Send { to: NodeId(1), .. }]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Outbox<M> {
+    /// Whose it is at the moment, and how many nodes there are.
+    owner: NodeId,
+    nodes: usize,
+    sent: Vec<(NodeId, M)>,
+    to_itself: VecDeque<M>,
+    timers: Vec<(Timer, u32)>,
+    entered: bool,
+    /// A message went to this node, which does not exist.
+    astray: Option<NodeId>,
+}
+
+impl<M> Default for Outbox<M> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<M> Outbox<M> {
+    /// An empty one.
+    pub fn new() -> Self {
+        Self {
+            owner: NodeId(0),
+            nodes: 0,
+            sent: Vec::new(),
+            to_itself: VecDeque::new(),
+            timers: Vec::new(),
+            entered: false,
+            astray: None,
+        }
+    }
+
+    /// Sends a message.
+    #[inline]
+    pub fn send(&mut self, to: NodeId, message: M) {
+        if to == self.owner {
+            self.to_itself.push_back(message);
+        } else {
+            if to.index() >= self.nodes {
+                self.astray = Some(to);
+            }
+            self.sent.push((to, message));
+        }
+    }
+
+    /// Sends a message to each of the nodes.
+    #[inline]
+    pub fn broadcast(&mut self, to: impl IntoIterator<Item = NodeId>, message: M)
+    where
+        M: Clone,
+    {
+        for node in to {
+            self.send(node, message.clone());
+        }
+    }
+
+    /// Asks for a timeout after a number of periods. A period is as long as a message takes at most (Tmax):
+    /// the simulator knows it from its network, a cluster of actors as a setting.
+    pub fn set_timer(&mut self, timer: Timer, periods: u32) {
+        self.timers.push((timer, periods));
+    }
+
+    /// Lets the user enter.
+    #[inline]
+    pub fn enter(&mut self) {
+        self.entered = true;
+    }
+
+    /// Takes everything out: messages in the order in which they were sent, then timers, then the entry.
+    #[inline]
+    pub fn drain(&mut self) -> impl Iterator<Item = Output<M>> + '_ {
+        let entered = std::mem::take(&mut self.entered);
+        let sent = self.sent.drain(..).map(|(to, message)| Output::Send { to, message });
+        let timers =
+            self.timers.drain(..).map(|(timer, periods)| Output::SetTimer { timer, periods });
+        sent.chain(timers).chain(entered.then_some(Output::Enter))
+    }
+
+    /// Whether nothing is in it.
+    pub fn is_empty(&self) -> bool {
+        self.sent.is_empty() && self.timers.is_empty() && !self.entered
+    }
+
+    /// Throws away what is in it.
+    pub fn clear(&mut self) {
+        self.sent.clear();
+        self.to_itself.clear();
+        self.timers.clear();
+        self.entered = false;
+        self.astray = None;
+    }
+
+    /// Whether the user was let in by what is in it.
+    #[inline]
+    pub(super) fn lets_in(&self) -> bool {
+        self.entered
+    }
+
+    /// Makes it a node's. One that still holds what another node put in stays as it is.
+    #[inline]
+    fn address_to(&mut self, node: NodeId, nodes: usize) -> Result<(), Violation> {
+        if self.owner != node && !self.is_empty() {
+            return Err(Violation::OutboxOfAnother { node, owner: self.owner });
+        }
+        (self.owner, self.nodes) = (node, nodes);
+        Ok(())
+    }
+}
+
+/// Gives a machine an input, and then what it sends to itself. The outputs are in the outbox.
+///
+/// # Errors
+/// If the machine refuses the input, or sends a message to a node that does not exist; or if the outbox still holds what
+/// another node put in. The outbox is then as it was, or empty. The machine is as it was, unless it refused a message of
+/// its own.
+#[inline]
+pub fn step<M: Machine>(
+    machine: &mut M,
+    input: Input<M::Message>,
+    out: &mut Outbox<M::Message>,
+) -> Result<(), Violation> {
+    let me = machine.id();
+    out.address_to(me, machine.nodes())?;
+    let outcome = give(machine, input, out).and_then(|()| {
+        while let Some(message) = out.to_itself.pop_front() {
+            give(machine, Input::Receive { from: me, message }, out)?;
+        }
+        Ok(())
+    });
+    let outcome = match out.astray {
+        Some(to) if outcome.is_ok() => Err(Violation::NoSuchNode { from: me, to }),
+        _ => outcome.map_err(Violation::Unexpected),
+    };
+    if outcome.is_err() {
+        out.clear();
+    }
+    outcome
+}
+
+#[inline]
+fn give<M: Machine>(
+    machine: &mut M,
+    input: Input<M::Message>,
+    out: &mut Outbox<M::Message>,
+) -> Result<(), InputError> {
+    let (given, outcome) = match input {
+        Input::Start => {
+            machine.start(out);
+            return Ok(());
+        }
+        Input::Request => (Given::Request, machine.request(out)),
+        Input::Release => (Given::Release, machine.release(out)),
+        Input::Receive { from, message } => {
+            (Given::Message(from, message.kind()), machine.receive(from, message, out))
+        }
+        Input::Timeout(timer) => (Given::Timeout(timer), machine.timeout(timer, out)),
+        Input::Notice(notice) => (Given::Notice(notice), machine.notice(notice, out)),
+    };
+    outcome.map_err(|refused| given.refused(machine.id(), refused))
+}
+
+/// Gives a lock an input, and keeps account of its user, who is idle, waits or is inside. The outputs are in the outbox.
+///
+/// # Errors
+/// As [`step`]; or if the user cannot ask or leave now; or if the node lets its user in who had not asked. In the last
+/// case the outputs are still in the outbox.
+#[inline]
+pub fn step_lock<P: Protocol>(
+    node: &mut P,
+    user: &mut Phase,
+    input: Input<P::Message>,
+    out: &mut Outbox<P::Message>,
+) -> Result<(), Violation> {
+    let mut after = *user;
+    let may = match input {
+        Input::Request => after.request().map_err(|why| Given::Request.refused(node.id(), why)),
+        Input::Release => after.release().map_err(|why| Given::Release.refused(node.id(), why)),
+        _ => Ok(()),
+    };
+    may.map_err(Violation::Unexpected)?;
+    step(node, input, out)?;
+    if out.lets_in() {
+        if after != Phase::Waiting {
+            return Err(Violation::NotAsked(node.id()));
+        }
+        after = Phase::Inside;
+    }
+    *user = after;
+    Ok(())
+}
+
+/// An input without its contents, for the error that may come of it.
+enum Given {
+    Request,
+    Release,
+    Message(NodeId, &'static str),
+    Timeout(Timer),
+    Notice(Notice),
+}
+
+impl Given {
+    #[cold]
+    fn refused(self, node: NodeId, refused: Refused) -> InputError {
+        let input = match self {
+            Self::Request => "a request of its user".to_owned(),
+            Self::Release => "a release by its user".to_owned(),
+            Self::Message(from, kind) => format!("{kind} from {from}"),
+            Self::Timeout(Timer(timer)) => format!("the timeout of timer {timer}"),
+            Self::Notice(notice) => format!("the notice {notice:?}"),
+        };
+        InputError { node, input, why: refused.0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::message::{CentralCoordinator, RicartAgrawala};
+
+    #[test]
+    fn an_outbox_that_another_node_has_filled_is_refused_with_nothing_changed() {
+        let [mut first, mut second] =
+            [0, 1].map(|me| RicartAgrawala::node(NodeId(me), 2).expect("two are enough"));
+        let untouched = second.clone();
+        let mut out = Outbox::new();
+        step(&mut first, Input::Request, &mut out).expect("it is idle");
+        let violation = step(&mut second, Input::Request, &mut out).unwrap_err();
+        assert_eq!(violation, Violation::OutboxOfAnother { node: NodeId(1), owner: NodeId(0) });
+        assert_eq!(second, untouched);
+        assert_eq!(out.drain().count(), 1, "what the first sent is still there");
+        step(&mut second, Input::Request, &mut out).expect("the outbox is empty now");
+    }
+
+    #[test]
+    fn what_a_node_sends_to_itself_is_delivered_within_the_step() {
+        let mut coordinator = CentralCoordinator::node(NodeId(0), 2).expect("two are enough");
+        let mut out = Outbox::new();
+        let mut user = Phase::Idle;
+        step_lock(&mut coordinator, &mut user, Input::Request, &mut out).expect("it is idle");
+        assert_eq!(out.drain().collect::<Vec<_>>(), [Output::Enter]);
+        assert_eq!(user, Phase::Inside);
+    }
+
+    #[test]
+    fn a_user_who_is_inside_cannot_ask() {
+        let mut coordinator = CentralCoordinator::node(NodeId(0), 2).expect("two are enough");
+        let (mut out, mut user) = (Outbox::new(), Phase::Inside);
+        let untouched = coordinator.clone();
+        let violation = step_lock(&mut coordinator, &mut user, Input::Request, &mut out);
+        assert_eq!(
+            violation.unwrap_err().to_string(),
+            "n0 cannot take a request of its user: it is inside"
+        );
+        assert_eq!(coordinator, untouched);
+    }
+}

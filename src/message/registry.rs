@@ -1,0 +1,479 @@
+//! Every algorithm: its name, its paper, how to build it, what it costs.
+//!
+//! One list, from which the tests, the lab and the tables of the documentation come. An [`Algorithm`] may stand for
+//! an arrangement of another: Maekawa's algorithm on a triangle, Raymond's on a line.
+//!
+//! What to do with a cluster, whatever its algorithm, is a [`Visitor`]:
+//!
+//! ```
+//! use exclusion::message::registry::{Size, Visitor, Shipped, ALGORITHMS, Algorithm};
+//! use exclusion::message::sim::Simulation;
+//!
+//! struct Mean;
+//! impl Visitor for Mean {
+//!     type Output = f64;
+//!     fn visit<P: Shipped>(self, _: &'static Algorithm, cluster: Vec<P>) -> f64 {
+//!         Simulation::new(cluster).run().unwrap().per_entry.unwrap().mean
+//!     }
+//! }
+//!
+//! let lamport = Algorithm::named("lamport")?;
+//! assert_eq!(lamport.build(Size::of(5), Mean)?, 3.0 * (5.0 - 1.0));
+//! assert!(ALGORITHMS.iter().all(|it| it.paper.ends_with(char::is_numeric) || it.paper == "folklore"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use std::error::Error;
+use std::fmt;
+
+use super::actor::DataOf;
+use super::banta_efficient::Late;
+use super::quorum::{QuorumError, Scheme};
+use super::{
+    BantaEfficient, BantaFair, BantaK, BantaSimple, CarvalhoRoucairol, CentralCoordinator,
+    Channels, Claims, ClusterError, Lamport, Machine, Maekawa, NaimiTrehel, NaimiTrehelQueue,
+    Quorums, Raymond, RaymondK, RicartAgrawala, RicartAgrawalaToken, SinghalDynamic,
+    SinghalHeuristic, SuzukiKasami, TokenRing, Topology, Tree,
+};
+
+/// What every algorithm of the registry can do: run under every runner, and travel if the feature `serde` is on.
+pub trait Shipped: Claims<Message: Portable + Send + Sync> + Portable + Send + Sync {}
+
+impl<P: Claims<Message: Portable + Send + Sync> + Portable + Send + Sync> Shipped for P {}
+
+/// Can be written to bytes and read again, if the feature `serde` is on.
+#[cfg(feature = "serde")]
+pub trait Portable: serde::Serialize + serde::de::DeserializeOwned + 'static {}
+
+#[cfg(feature = "serde")]
+impl<T: serde::Serialize + serde::de::DeserializeOwned + 'static> Portable for T {}
+
+/// Can be written to bytes and read again, if the feature `serde` is on.
+#[cfg(not(feature = "serde"))]
+pub trait Portable: 'static {}
+
+#[cfg(not(feature = "serde"))]
+impl<T: 'static> Portable for T {}
+
+/// Does something with a cluster, whatever its algorithm.
+pub trait Visitor {
+    /// What comes of it.
+    type Output;
+
+    /// Does it.
+    fn visit<P: Shipped>(self, algorithm: &'static Algorithm, cluster: Vec<P>) -> Self::Output
+    where
+        DataOf<P, ()>: Send + Sync;
+}
+
+/// How nodes come to agree.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
+pub enum Family {
+    /// A node asks the others for permission.
+    Permission,
+    /// A node asks a quorum.
+    Quorum,
+    /// A token is the permission.
+    Token,
+}
+
+impl fmt::Display for Family {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Permission => "permission",
+            Self::Quorum => "quorum",
+            Self::Token => "token",
+        })
+    }
+}
+
+/// How large a cluster is to be.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Size {
+    /// How many nodes.
+    pub nodes: usize,
+    /// How many may be inside at a time, where an algorithm lets in several. A third of the nodes if it is not said.
+    pub entries: Option<usize>,
+}
+
+impl Size {
+    /// So many nodes.
+    pub fn of(nodes: usize) -> Self {
+        Self { nodes, entries: None }
+    }
+
+    /// The same, with so many inside at a time.
+    #[must_use]
+    pub fn with_entries(self, entries: usize) -> Self {
+        Self { entries: Some(entries), ..self }
+    }
+
+    fn k(self) -> usize {
+        self.entries.unwrap_or(self.nodes.div_ceil(3))
+    }
+}
+
+/// An algorithm, or an arrangement of one.
+#[derive(PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Algorithm {
+    /// Its name, as commands take it.
+    pub name: &'static str,
+    /// The type that implements it.
+    pub implemented_by: &'static str,
+    /// Who published it, and when.
+    pub paper: &'static str,
+    /// How nodes come to agree.
+    pub family: Family,
+    /// Where it is an arrangement of another algorithm, how its nodes are arranged.
+    pub arrangement: Option<&'static str>,
+    /// Messages per entry, for people.
+    pub messages: &'static str,
+    /// In which order requests are served.
+    pub order: &'static str,
+    /// The channels that it needs.
+    pub channels: Channels,
+    /// Whether several may be inside at a time.
+    pub several_entries: bool,
+    /// Whether its timers rely on a bound on message delays, Tmax.
+    pub within_tmax: bool,
+    /// Up to how many nodes a cluster of it is practical.
+    pub most_nodes: usize,
+    /// How many nodes show best what it does: few, but as many as its arrangement needs.
+    pub nodes_to_show: usize,
+}
+
+/// How many nodes may all know each other, or meet in one queue. States, or times, grow with the square.
+const ACQUAINTED: usize = 4096;
+
+/// How many nodes may each know a few others.
+const STRANGERS: usize = 10_000_000;
+
+impl Algorithm {
+    /// The algorithm of this name.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn named(name: &str) -> Result<&'static Self, RegistryError> {
+        let found = ALGORITHMS.iter().find(|algorithm| algorithm.name == name);
+        found.ok_or_else(|| RegistryError::Unknown(name.to_owned()))
+    }
+
+    /// Whether there can be a cluster of this size.
+    ///
+    /// # Errors
+    /// If not, and why.
+    pub fn check(&self, size: Size) -> Result<(), RegistryError> {
+        if size.nodes > self.most_nodes {
+            return Err(RegistryError::TooManyNodes {
+                algorithm: self.name,
+                most: self.most_nodes,
+            });
+        }
+        if size.entries.is_some() && !self.several_entries {
+            return Err(RegistryError::OneAtATime(self.name));
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Algorithm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// Why there is no such cluster.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum RegistryError {
+    /// No algorithm has this name.
+    Unknown(String),
+    /// The algorithm cannot be for so many nodes.
+    Unfit(&'static str, ClusterError),
+    /// It could, but neither memory nor patience would last.
+    TooManyNodes {
+        /// The algorithm.
+        algorithm: &'static str,
+        /// So many would do.
+        most: usize,
+    },
+    /// The algorithm lets in one at a time.
+    OneAtATime(&'static str),
+}
+
+impl fmt::Display for RegistryError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unknown(name) => {
+                write!(f, "no algorithm is called '{name}'; there are")?;
+                for (position, algorithm) in ALGORITHMS.iter().enumerate() {
+                    write!(f, "{} {algorithm}", if position == 0 { "" } else { "," })?;
+                }
+                Ok(())
+            }
+            Self::Unfit(algorithm, why) => write!(f, "{algorithm}: {why}"),
+            Self::TooManyNodes { algorithm, most } => {
+                write!(f, "{algorithm}: so many nodes would take too long: take at most {most}")
+            }
+            Self::OneAtATime(algorithm) => {
+                write!(f, "{algorithm} lets in one at a time: leave the number of entries out")
+            }
+        }
+    }
+}
+
+impl Error for RegistryError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Unfit(_, why) => Some(why),
+            _ => None,
+        }
+    }
+}
+
+macro_rules! algorithms {
+    ($(
+        $name:literal: $type:ident, $paper:literal, $family:ident $(, on $arrangement:literal)?
+            $(, entries $several:ident)? $(, within $tmax:ident)?, up to $most:ident, shown with $shown:literal,
+            $messages:literal, $order:literal
+            => $make:expr;
+    )*) => {
+        /// Every algorithm.
+        pub static ALGORITHMS: &[Algorithm] = &[$(Algorithm {
+            name: $name,
+            implemented_by: stringify!($type),
+            paper: $paper,
+            family: Family::$family,
+            arrangement: algorithms!(@option $($arrangement)?),
+            messages: $messages,
+            order: $order,
+            channels: <$type as Machine>::CHANNELS,
+            several_entries: algorithms!(@flag $($several)?),
+            within_tmax: algorithms!(@flag $($tmax)?),
+            most_nodes: $most,
+            nodes_to_show: $shown,
+        }),*];
+
+        impl Algorithm {
+            /// Builds a cluster of it, and does something with that.
+            ///
+            /// # Errors
+            /// If there is no cluster of this size.
+            pub fn build<V: Visitor>(
+                &'static self,
+                size: Size,
+                visitor: V,
+            ) -> Result<V::Output, RegistryError> {
+                self.check(size)?;
+                match self.name {
+                    $($name => {
+                        let make: fn(Size) -> Result<Vec<$type>, ClusterError> = $make;
+                        let cluster = make(size).map_err(|why| RegistryError::Unfit($name, why))?;
+                        Ok(visitor.visit(self, cluster))
+                    })*
+                    name => unreachable!("{name} is in the registry"),
+                }
+            }
+        }
+    };
+    (@option) => { None };
+    (@option $some:literal) => { Some($some) };
+    (@flag) => { false };
+    (@flag $some:ident) => { true };
+}
+
+fn maekawa(quorums: Result<Quorums, QuorumError>) -> Result<Vec<Maekawa>, ClusterError> {
+    Ok(Maekawa::cluster(&quorums?))
+}
+
+/// Weights 1, 2, 3, ...
+fn ascending_weights(nodes: usize) -> Vec<u64> {
+    (1..=nodes as u64).collect()
+}
+
+/// Each node with itself and the next: the smallest quorums among three, and where plain voting deadlocks.
+fn circle(nodes: usize) -> Result<Quorums, QuorumError> {
+    let pair = |node| [node, (node + 1) % nodes].map(super::NodeId::at);
+    Quorums::new((0..nodes).map(pair))
+}
+
+fn suzuki_kasami(
+    topology: Result<Topology, ClusterError>,
+) -> Result<Vec<SuzukiKasami>, ClusterError> {
+    Ok(SuzukiKasami::over(&topology?))
+}
+
+fn raymond(tree: Result<Tree, ClusterError>) -> Result<Vec<Raymond>, ClusterError> {
+    Ok(Raymond::over(&tree?))
+}
+
+algorithms! {
+    "central_coordinator": CentralCoordinator, "folklore", Permission,
+        up to ACQUAINTED, shown with 3,
+        "3; 0 for the coordinator", "as requests reach the coordinator"
+        => |size| CentralCoordinator::cluster(size.nodes);
+    "lamport": Lamport, "Lamport 1978", Permission,
+        up to ACQUAINTED, shown with 3,
+        "3(n-1)", "by (time, node)"
+        => |size| Lamport::cluster(size.nodes);
+    "ricart_agrawala": RicartAgrawala, "Ricart and Agrawala 1981", Permission,
+        up to ACQUAINTED, shown with 3,
+        "2(n-1)", "by (time, node)"
+        => |size| RicartAgrawala::cluster(size.nodes);
+    "carvalho_roucairol": CarvalhoRoucairol, "Carvalho and Roucairol 1983", Permission,
+        up to ACQUAINTED, shown with 3,
+        "0 to 2(n-1)", "a node that holds the permissions goes first"
+        => |size| CarvalhoRoucairol::cluster(size.nodes);
+    "singhal_dynamic": SinghalDynamic, "Singhal 1989", Permission,
+        up to ACQUAINTED, shown with 3,
+        "0 to 2(n-1); n-1 on average when nodes come at random", "a node that holds the permissions goes first"
+        => |size| SinghalDynamic::cluster(size.nodes);
+    "maekawa": Maekawa, "Maekawa 1985", Quorum,
+        up to ACQUAINTED, shown with 4,
+        "3(K-1) alone, at most 6(K-1)", "by (time, node), nearly"
+        => |size| maekawa(Quorums::grid(size.nodes));
+    "maekawa_circle": Maekawa, "Maekawa 1985", Quorum, on "a circle of three",
+        up to ACQUAINTED, shown with 3,
+        "3(K-1) alone, at most 6(K-1)", "by (time, node), nearly"
+        => |size| maekawa(circle(size.nodes));
+    "maekawa_triangle": Maekawa, "Maekawa 1985", Quorum, on "a triangle, columns and rows in turn",
+        up to ACQUAINTED, shown with 6,
+        "3(K-1) alone, at most 6(K-1)", "by (time, node), nearly"
+        => |size| maekawa(Quorums::triangle(size.nodes, Scheme::Alternating));
+    "maekawa_triangle_columns": Maekawa, "Maekawa 1985", Quorum, on "a triangle, columns",
+        up to ACQUAINTED, shown with 6,
+        "3(K-1) alone, at most 6(K-1)", "by (time, node), nearly"
+        => |size| maekawa(Quorums::triangle(size.nodes, Scheme::Column));
+    "maekawa_triangle_rows": Maekawa, "Maekawa 1985", Quorum, on "a triangle, rows",
+        up to ACQUAINTED, shown with 6,
+        "3(K-1) alone, at most 6(K-1)", "by (time, node), nearly"
+        => |size| maekawa(Quorums::triangle(size.nodes, Scheme::Row));
+    "maekawa_plane": Maekawa, "Maekawa 1985", Quorum, on "a projective plane",
+        up to ACQUAINTED, shown with 7,
+        "3(K-1) alone, at most 6(K-1)", "by (time, node), nearly"
+        => |size| maekawa(Quorums::projective_plane_of(size.nodes));
+    "majority": Maekawa, "Maekawa 1985", Quorum, on "a majority of successors",
+        up to ACQUAINTED, shown with 3,
+        "3(K-1) alone, at most 6(K-1)", "by (time, node), nearly"
+        => |size| maekawa(Quorums::majority(size.nodes));
+    "weighted_majority": Maekawa, "Maekawa 1985", Quorum, on "a weighted majority of successors",
+        up to ACQUAINTED, shown with 3,
+        "3(K-1) alone, at most 6(K-1)", "by (time, node), nearly"
+        => |size| maekawa(Quorums::weighted_majority(&ascending_weights(size.nodes)));
+    "raymond_k": RaymondK, "Raymond 1989", Permission, entries several,
+        up to ACQUAINTED, shown with 4,
+        "2n-k-1 to 2(n-1)", "by (time, node), as far as k allows"
+        => |size| RaymondK::cluster(size.nodes, size.k());
+    "token_ring": TokenRing, "Le Lann 1977", Token,
+        up to ACQUAINTED, shown with 3,
+        "1 when all want in, **unbounded** when nobody does", "round the ring"
+        => |size| TokenRing::cluster(size.nodes);
+    "suzuki_kasami": SuzukiKasami, "Suzuki and Kasami 1985", Token,
+        up to ACQUAINTED, shown with 3,
+        "0 or n", "the token's queue"
+        => |size| SuzukiKasami::cluster(size.nodes);
+    "suzuki_kasami_ring": SuzukiKasami, "Suzuki and Kasami 1985", Token, on "a ring",
+        up to ACQUAINTED, shown with 3,
+        "0 to 2n-2", "the token's queue, and nodes on its way"
+        => |size| suzuki_kasami(Topology::ring(size.nodes));
+    "suzuki_kasami_line": SuzukiKasami, "Suzuki and Kasami 1985", Token, on "a line",
+        up to ACQUAINTED, shown with 3,
+        "0 to n-1 and the token's way", "the token's queue, and nodes on its way"
+        => |size| suzuki_kasami(Topology::line(size.nodes));
+    "suzuki_kasami_tree": SuzukiKasami, "Suzuki and Kasami 1985", Token, on "a binary tree",
+        up to ACQUAINTED, shown with 5,
+        "0 to n-1 and the token's way", "the token's queue, and nodes on its way"
+        => |size| suzuki_kasami(Topology::k_ary_tree(size.nodes, 2));
+    "ricart_agrawala_token": RicartAgrawalaToken, "Ricart and Agrawala 1983", Token,
+        up to ACQUAINTED, shown with 3,
+        "0 or n", "round, by number"
+        => |size| RicartAgrawalaToken::cluster(size.nodes);
+    "singhal_heuristic": SinghalHeuristic, "Singhal 1989", Token,
+        up to ACQUAINTED, shown with 3,
+        "0 to n, and one per late request; (n+1)/2 on average when nodes come at random", "round, by number"
+        => |size| SinghalHeuristic::cluster(size.nodes);
+    "raymond": Raymond, "Raymond 1989", Token,
+        up to STRANGERS, shown with 5,
+        "at most 2D on a tree of diameter D; 4 when all want in", "each node's queue"
+        => |size| Raymond::cluster(size.nodes);
+    "raymond_line": Raymond, "Raymond 1989", Token, on "a line",
+        up to ACQUAINTED, shown with 3,
+        "at most 2(n-1)", "each node's queue"
+        => |size| raymond(Tree::line(size.nodes));
+    "naimi_trehel": NaimiTrehel, "Naimi and Trehel 1987", Token,
+        up to STRANGERS, shown with 5,
+        "0 to n, O(log n) on average", "as requests reach the last"
+        => |size| NaimiTrehel::cluster(size.nodes);
+    "naimi_trehel_queue": NaimiTrehelQueue, "Naimi and Trehel 1987", Token,
+        up to STRANGERS, shown with 5,
+        "0 to n, O(log n), fewer when many want in", "the token's queue"
+        => |size| NaimiTrehelQueue::cluster(size.nodes);
+    "banta_simple": BantaSimple, "Banta 1993", Token,
+        up to ACQUAINTED, shown with 3,
+        "n light, 2 heavy, and what is forwarded: **it can starve a node**", "the token's queue"
+        => |size| BantaSimple::cluster(size.nodes);
+    "banta_fair": BantaFair, "Banta 1993", Token,
+        up to ACQUAINTED, shown with 3,
+        "n light, 2 heavy, at most 2(n-1)", "the token's queue"
+        => |size| BantaFair::cluster(size.nodes);
+    "banta_efficient": BantaEfficient, "Banta 1993", Token, within tmax,
+        up to ACQUAINTED, shown with 3,
+        "(n-1)/m + 1 when m wait", "the token's queue, in cycles"
+        => |size| BantaEfficient::cluster(size.nodes, Late::Strict);
+    "banta_efficient_hardened": BantaEfficient, "Banta 1993", Token, on "hardened", within tmax,
+        up to ACQUAINTED, shown with 3,
+        "(n-1)/m + 1 when m wait", "the token's queue, in cycles"
+        => |size| BantaEfficient::cluster(size.nodes, Late::Hardened);
+    "banta_k": BantaK, "Banta 1993", Token, entries several, within tmax,
+        up to ACQUAINTED, shown with 4,
+        "(n-2)/m + 2 when m wait", "the token's queue, in cycles"
+        => |size| BantaK::cluster(size.nodes, size.k(), Late::Strict);
+    "banta_k_hardened": BantaK, "Banta 1993", Token, on "hardened", entries several, within tmax,
+        up to ACQUAINTED, shown with 4,
+        "(n-2)/m + 2 when m wait", "the token's queue, in cycles"
+        => |size| BantaK::cluster(size.nodes, size.k(), Late::Hardened);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Named;
+
+    impl Visitor for Named {
+        type Output = (String, usize);
+
+        fn visit<P: Shipped>(self, _: &'static Algorithm, cluster: Vec<P>) -> (String, usize) {
+            ClusterError::check_places(&cluster).expect("every node stands where it belongs");
+            (std::any::type_name::<P>().to_owned(), cluster.len())
+        }
+    }
+
+    #[test]
+    fn every_algorithm_is_built_by_the_type_that_it_names_and_with_as_many_nodes() {
+        for algorithm in ALGORITHMS {
+            let size = Size::of(algorithm.nodes_to_show);
+            let (name, nodes) = algorithm.build(size, Named).expect("it can be shown");
+            assert!(name.ends_with(&format!("::{}", algorithm.implemented_by)), "{algorithm}");
+            assert_eq!(nodes, algorithm.nodes_to_show);
+            assert_eq!(Algorithm::named(algorithm.name), Ok(algorithm), "names are unique");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_built_is_said_with_the_reason() {
+        let why = |name: &str, size| {
+            let built = Algorithm::named(name).and_then(|algorithm| algorithm.build(size, Named));
+            built.unwrap_err().to_string()
+        };
+        assert!(
+            why("nosuch", Size::of(3)).starts_with("no algorithm is called 'nosuch'; there are")
+        );
+        assert!(why("lamport", Size::of(1)).starts_with("lamport: 1 nodes have nobody"));
+        assert!(why("lamport", Size::of(5000)).contains("take at most 4096"));
+        assert!(why("lamport", Size::of(3).with_entries(2)).contains("one at a time"));
+        assert!(why("raymond_k", Size::of(3).with_entries(3)).contains("take 1 to 2"));
+    }
+}
