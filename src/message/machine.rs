@@ -182,10 +182,10 @@ pub struct Outbox<M> {
     /// Whose it is at the moment, and how many nodes there are.
     owner: NodeId,
     nodes: usize,
-    sent: Vec<(NodeId, M)>,
-    to_itself: VecDeque<M>,
-    timers: Vec<(Timer, u32)>,
+    /// Messages to others and timers. The entry is apart, since it comes last.
+    outputs: Vec<Output<M>>,
     entered: bool,
+    to_itself: VecDeque<M>,
     /// A message went to this node, which does not exist.
     astray: Option<NodeId>,
 }
@@ -202,10 +202,9 @@ impl<M> Outbox<M> {
         Self {
             owner: NodeId(0),
             nodes: 0,
-            sent: Vec::new(),
-            to_itself: VecDeque::new(),
-            timers: Vec::new(),
+            outputs: Vec::new(),
             entered: false,
+            to_itself: VecDeque::new(),
             astray: None,
         }
     }
@@ -219,7 +218,7 @@ impl<M> Outbox<M> {
             if to.index() >= self.nodes {
                 self.astray = Some(to);
             }
-            self.sent.push((to, message));
+            self.outputs.push(Output::Send { to, message });
         }
     }
 
@@ -237,7 +236,7 @@ impl<M> Outbox<M> {
     /// Asks for a timeout after a number of periods. A period is as long as a message takes at most (Tmax):
     /// the simulator knows it from its network, a cluster of actors as a setting.
     pub fn set_timer(&mut self, timer: Timer, periods: u32) {
-        self.timers.push((timer, periods));
+        self.outputs.push(Output::SetTimer { timer, periods });
     }
 
     /// Lets the user enter.
@@ -246,26 +245,25 @@ impl<M> Outbox<M> {
         self.entered = true;
     }
 
-    /// Takes everything out: messages in the order in which they were sent, then timers, then the entry.
+    /// Takes everything out: messages and timers in their order, then the entry.
     #[inline]
     pub fn drain(&mut self) -> impl Iterator<Item = Output<M>> + '_ {
-        let entered = std::mem::take(&mut self.entered);
-        let sent = self.sent.drain(..).map(|(to, message)| Output::Send { to, message });
-        let timers =
-            self.timers.drain(..).map(|(timer, periods)| Output::SetTimer { timer, periods });
-        sent.chain(timers).chain(entered.then_some(Output::Enter))
+        if std::mem::take(&mut self.entered) {
+            self.outputs.push(Output::Enter);
+        }
+        self.outputs.drain(..)
     }
 
     /// Whether nothing is in it.
+    #[inline]
     pub fn is_empty(&self) -> bool {
-        self.sent.is_empty() && self.timers.is_empty() && !self.entered
+        self.outputs.is_empty() && !self.entered
     }
 
     /// Throws away what is in it.
     pub fn clear(&mut self) {
-        self.sent.clear();
+        self.outputs.clear();
         self.to_itself.clear();
-        self.timers.clear();
         self.entered = false;
         self.astray = None;
     }
