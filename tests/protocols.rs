@@ -179,7 +179,7 @@ impl Test for AnyDelays {
                     Workload::Saturated { entries, .. } | Workload::Poisson { entries, .. } => {
                         entries
                     }
-                    Workload::Alone { .. } | Workload::Script(_) => unreachable!("not chosen"),
+                    _ => unreachable!("not chosen"),
                 };
                 prop_assert_eq!(report.entries, expected);
             }

@@ -7,6 +7,7 @@ use crate::message::{Input, NodeId, Outbox, Output, Phase, Protocol, Timer, Viol
 
 /// What can happen.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum Action<M> {
     /// A user wants in.
     Request(NodeId),

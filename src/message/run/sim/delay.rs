@@ -8,6 +8,7 @@ use crate::message::{Channels, NodeId, Time};
 /// How long something takes, in units of T. T is one message delay: choose delays with a mean of 1, and times read as
 /// in the papers.
 #[derive(Clone, Copy, PartialEq, Debug)]
+#[non_exhaustive]
 pub enum Delay {
     /// Always the same.
     Constant(f64),

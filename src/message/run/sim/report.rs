@@ -45,6 +45,7 @@ impl Sample {
 
 /// What a simulation saw.
 #[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
 pub struct Report {
     /// How many entries there were.
     pub entries: u64,

@@ -5,6 +5,7 @@ use crate::message::{NodeId, Time};
 
 /// Who wants in, and when.
 #[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
 pub enum Workload {
     /// One node, again and again, each time when all is silent.
     Alone {
