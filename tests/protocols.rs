@@ -275,8 +275,10 @@ impl Test for Places {
         let refused = |nodes: Vec<P>| {
             let simulated = Simulation::new(nodes.clone()).run().map(|_| ());
             assert!(simulated.unwrap_err().to_string().contains("stands"), "{name}");
-            let started = Cluster::start(nodes, ()).map(|_| ());
+            let started = Cluster::start(nodes.clone(), ()).map(|_| ());
             assert!(started.unwrap_err().to_string().contains("stands"), "{name}");
+            let replayed = replay(nodes, &Trace::default()).map(|_| ());
+            assert!(replayed.unwrap_err().to_string().contains("stands"), "{name}");
         };
         for (position, node) in nodes.iter().enumerate() {
             assert_eq!((node.id(), node.nodes()), (NodeId::at(position), nodes.len()), "{name}");

@@ -6,13 +6,14 @@ use std::fmt;
 
 use super::scribe::Scribe;
 use crate::message::{
-    Event, Happening, Input, Machine, NodeId, Outbox, Output, Timer, Trace, Violation, step,
+    ClusterError, Event, Happening, Input, Machine, NodeId, Outbox, Output, Timer, Trace,
+    Violation, step,
 };
 
 /// Where a replay departs from its trace.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ReplayError {
-    /// At which event, from 1.
+    /// At which event, from 1; 0 before the first.
     pub event: usize,
     /// How.
     pub cause: ReplayCause,
@@ -22,6 +23,8 @@ pub struct ReplayError {
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum ReplayCause {
+    /// These machines are no cluster.
+    Cluster(ClusterError),
     /// The trace names a node that the cluster does not have.
     UnknownNode(NodeId),
     /// A message that was not sent, or has been received already, or goes elsewhere; or a timer that was not set.
@@ -41,6 +44,7 @@ impl fmt::Display for ReplayError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "at event {}: ", self.event)?;
         match &self.cause {
+            ReplayCause::Cluster(cluster) => cluster.fmt(f),
             ReplayCause::UnknownNode(node) => {
                 write!(f, "there is no {node}: replay a trace with the cluster it is of")
             }
@@ -61,6 +65,7 @@ impl fmt::Display for ReplayError {
 impl Error for ReplayError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match &self.cause {
+            ReplayCause::Cluster(cluster) => Some(cluster),
             ReplayCause::Violation(violation) => Some(violation),
             _ => None,
         }
@@ -71,8 +76,10 @@ impl Error for ReplayError {
 /// Returns the cluster as it is at the end.
 ///
 /// # Errors
-/// At the first difference.
+/// If the nodes are no cluster; and at the first difference.
 pub fn replay<P: Machine>(mut nodes: Vec<P>, trace: &Trace) -> Result<Vec<P>, ReplayError> {
+    ClusterError::check_places(&nodes)
+        .map_err(|error| ReplayError { event: 0, cause: ReplayCause::Cluster(error) })?;
     let mut replay = Replay {
         nodes: &mut nodes,
         in_flight: InFlight { messages: HashMap::new(), timers: Vec::new() },

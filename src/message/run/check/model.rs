@@ -5,7 +5,7 @@ use stateright::{Model, Property};
 use super::network::Network;
 use super::state::{Action, Ghosts, State, Wish};
 use crate::message::{
-    Channels, Claims, Input, Machine, NodeId, Phase, Protocol, Stamp, TokenClaim,
+    Channels, Claims, ClusterError, Input, Machine, NodeId, Phase, Protocol, Stamp, TokenClaim,
 };
 
 /// When a timer may run out.
@@ -48,7 +48,13 @@ type Invariant<P> =
 
 impl<P: Protocol> Check<P> {
     /// All that can happen when each node's user wants in once, on the channels that the protocol needs.
+    ///
+    /// # Panics
+    /// If the nodes are [no cluster](ClusterError::check_places): too few, in the wrong order, or of several.
     pub fn new(nodes: Vec<P>) -> Self {
+        if let Err(error) = ClusterError::check_places(&nodes) {
+            panic!("{error}");
+        }
         Self {
             requests: vec![1; nodes.len()],
             nodes,
