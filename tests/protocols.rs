@@ -14,7 +14,7 @@ use exclusion::message::registry::{ALGORITHMS, Algorithm, Shipped, Size, Visitor
 use exclusion::message::sim::{Delay, Report, Simulation, Workload};
 use exclusion::message::{
     Channels, Claims, Cost, Happening, Input, NodeId, Outbox, Output, Protocol, Raymond, RaymondK,
-    TokenRing, Tree, replay, step,
+    TokenRing, Trace, Tree, replay, step,
 };
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
