@@ -26,8 +26,9 @@
 //! | [`BantaEfficient`] 1993, ch. 5 | (n-1)/m + 1 when m wait | the token's queue, in cycles | any, **within Tmax** |
 //! | [`BantaK`] 1993, ch. 6 | (n-2)/m + 2 when m wait, k inside at a time | the token's queue, in cycles | any, **within Tmax** |
 //!
-//! `n` nodes, quorums of `K` nodes ([`quorum`]). What a node sends to itself is no message. The first seven ask for
-//! permission; in the others a [token](Claims::token) is the permission. The [`registry`] lists them all.
+//! `n` nodes, quorums of `K` nodes ([`quorum`]). What a node sends to itself is no message. Those up to
+//! [`RaymondK`] ask for permission; in the others a [token](Claims::token) is the permission. The
+//! [`registry`] lists them all.
 //!
 //! To write your own, implement [`Protocol`]; `examples/own_protocol.rs` is one of sixty lines under every runner.
 //!
