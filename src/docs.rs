@@ -1,18 +1,184 @@
-//! The book: how the locks work, the distributed algorithms, how both are verified, and which lock to take when.
+//! The book: how the locks work, the distributed algorithms, how both are verified, and which lock
+//! to take when.
+//!
+//! The pages are the files of `docs/`, which can also be read where the sources are. A link of a
+//! page names a label. At its end the page says which file the label means. Here the same labels
+//! are defined first, as items of the crate, and in Markdown the first definition counts.
 
+/// Labels that are named like the items they mean: `parent: item, item;`.
+macro_rules! items {
+    ($($parent:literal: $($item:literal),+;)*) => {
+        concat!($($("[`", $item, "`]: ", $parent, $item, "\n",)+)*)
+    };
+}
+
+/// Labels that are named otherwise than what they mean: `label => target;`.
+macro_rules! targets {
+    ($($label:literal => $target:literal;)*) => {
+        concat!($("[`", $label, "`]: ", $target, "\n",)*)
+    };
+}
+
+macro_rules! of_locks {
+    () => {
+        items! {
+            "crate::": "BakeryMutex", "TournamentMutex";
+            "crate::lock::": "Leased", "Seated", "raw", "wait";
+            "crate::lock::raw::": "Bakery", "BlackWhiteBakery", "Peterson", "PetersonSwap",
+                "Priority", "RawLock", "Tournament", "Waiting", "Withdrawn";
+            "crate::docs::": "shared_memory", "verification", "which_lock";
+        }
+    };
+}
+
+macro_rules! of_locks_by_another_name {
+    () => {
+        targets! {
+            "BakeryMutex<T, 64, 32>" => "crate::BakeryMutex#bypass";
+            "Seated<Peterson, T>" => "crate::lock::Seated";
+            "seats" => "crate::lock::Seated::seats";
+            "take_seats" => "crate::lock::Seated::take_seats";
+            "seat_unchecked" => "crate::lock::Seated::seat_unchecked";
+            "lock_unless" => "crate::lock::Seat::lock_unless";
+        }
+    };
+}
+
+#[cfg(feature = "message")]
+macro_rules! of_messages {
+    () => {
+        items! {
+            "crate::": "message";
+            "crate::docs::": "explored", "messages";
+            "crate::message::": "CarvalhoRoucairol", "CentralCoordinator", "Claims", "Exclusive",
+                "Input", "Lamport", "Machine", "Maekawa", "Outbox", "Output", "Phase", "Protocol",
+                "RaymondK", "RicartAgrawala", "Shared", "SinghalDynamic", "actor", "quorum",
+                "registry", "sim", "step", "step_lock";
+            "crate::message::": "BantaEfficient", "BantaFair", "BantaK", "BantaSimple",
+                "NaimiTrehel", "NaimiTrehelQueue", "Raymond", "RicartAgrawalaToken",
+                "SinghalHeuristic", "SuzukiKasami", "TokenRing";
+            "crate::message::": "Claims::bypass", "Claims::cost", "Claims::invariant",
+                "Claims::order", "Claims::token", "Machine::CHANNELS";
+            "crate::message::banta_efficient::": "Late::Hardened", "Late::Strict";
+            "crate::message::sim::": "Delay", "Report", "Workload";
+            "crate::message::actor::": "Builder::period", "Builder::traced", "Cluster::shutdown",
+                "Down", "Handle::lock_timeout";
+        }
+    };
+}
+
+/// What is not built here is still to be read there.
+#[cfg(not(feature = "message"))]
+macro_rules! of_messages {
+    () => {
+        targets! {
+            "explored" => "https://docs.rs/exclusion/latest/exclusion/docs/explored/index.html";
+            "messages" => "https://docs.rs/exclusion/latest/exclusion/docs/messages/index.html";
+        }
+    };
+}
+
+#[cfg(all(feature = "check", not(exclusion_loom)))]
+macro_rules! of_the_checker {
+    () => {
+        items! {
+            "crate::message::": "check";
+            "crate::message::check::": "Check::as_claimed";
+        }
+    };
+}
+
+/// What is not built here is still to be read there.
+#[cfg(not(all(feature = "check", not(exclusion_loom))))]
+macro_rules! of_the_checker {
+    () => {
+        targets! {
+            "check" => "https://docs.rs/exclusion/latest/exclusion/message/check/index.html";
+            "Check::as_claimed" =>
+                "https://docs.rs/exclusion/latest/exclusion/message/check/struct.Check.html";
+        }
+    };
+}
+
+/// Files that are no part of the library.
+macro_rules! of_the_repository {
+    () => {
+        targets! {
+            "own_protocol.rs" =>
+                "https://github.com/exclusion-rs/exclusion/blob/main/examples/own_protocol.rs";
+        }
+    };
+}
+
+macro_rules! labels {
+    () => {
+        concat!(
+            of_locks!(),
+            of_locks_by_another_name!(),
+            of_messages!(),
+            of_the_checker!(),
+            of_the_repository!(),
+            "\n"
+        )
+    };
+}
+
+#[doc = labels!()]
 #[doc = include_str!("../docs/shared-memory.md")]
 pub mod shared_memory {}
 
 #[cfg(feature = "message")]
+#[doc = labels!()]
 #[doc = include_str!("../docs/messages.md")]
 pub mod messages {}
 
+#[doc = labels!()]
 #[doc = include_str!("../docs/verification.md")]
 pub mod verification {}
 
 #[cfg(feature = "message")]
+#[doc = labels!()]
 #[doc = include_str!("../docs/explored.md")]
 pub mod explored {}
 
+#[doc = labels!()]
 #[doc = include_str!("../docs/which-lock.md")]
 pub mod which_lock {}
+
+/// The examples of the README are tested too.
+#[cfg(all(doctest, feature = "message"))]
+#[doc = include_str!("../README.md")]
+pub struct Readme;
+
+#[cfg(all(test, feature = "message"))]
+mod tests {
+    const PAGES: [&str; 5] = [
+        include_str!("../docs/shared-memory.md"),
+        include_str!("../docs/messages.md"),
+        include_str!("../docs/verification.md"),
+        include_str!("../docs/explored.md"),
+        include_str!("../docs/which-lock.md"),
+    ];
+
+    /// The labels that a text defines, and what they mean.
+    fn definitions(text: &str) -> impl Iterator<Item = (&str, &str)> {
+        text.lines().filter_map(|line| line.strip_prefix('[')?.split_once("]: "))
+    }
+
+    #[test]
+    fn every_label_that_a_page_defines_as_a_file_is_defined_here_first() {
+        let here: Vec<_> = definitions(labels!()).map(|(label, _)| label).collect();
+        for (label, target) in PAGES.into_iter().flat_map(definitions) {
+            let known = target.starts_with("https://") || here.contains(&label);
+            assert!(known, "{label} would lead to {target}, which is no page of the documentation");
+        }
+    }
+
+    #[test]
+    fn no_label_is_defined_twice() {
+        let here: Vec<_> = definitions(labels!()).map(|(label, _)| label).collect();
+        for (position, label) in here.iter().enumerate() {
+            assert!(!here[..position].contains(label), "{label} is");
+        }
+    }
+}

@@ -1,20 +1,22 @@
-//! Mutual exclusion from reads and writes, and from messages: fair mutexes, locks without compare-and-swap, and the
-//! distributed algorithms as state machines.
+//! Mutual exclusion from reads and writes, and from messages: fair mutexes, locks without
+//! compare-and-swap, and the distributed algorithms as state machines.
 //!
 //! | you have | take |
 //! |---|---|
-//! | threads, and want a mutex that nobody overtakes in | [`BakeryMutex`] |
-//! | the same where threads outnumber cores, and a bounded number may pass | [`BakeryMutex<T, 64, 32>`](BakeryMutex#bypass) |
-//! | throughput to keep, and nobody to starve | [`TournamentMutex`] |
+//! | threads, and no thread may overtake another | [`BakeryMutex`] |
+//! | more threads than cores, and a bounded number may pass | [`BakeryMutex<T, 64, 32>`](BakeryMutex#bypass) |
+//! | throughput to keep, and no thread may starve | [`TournamentMutex`] |
 //! | no compare-and-swap, no allocator, no `std` | [`Seated`](lock::Seated) over a lock of [`raw`](lock::raw) |
 //! | exactly two contenders | [`Seated`](lock::Seated) over [`raw::Peterson`](lock::raw::Peterson) |
 //! | an algorithm to study, or threads of your own | [`raw`](lock::raw) |
-//! | nodes that share no memory | an algorithm of [`message`], in your own program |
-//! | a distributed algorithm to study, to count or to break | [`message`] in the simulator [`sim`](message::sim) |
-//! | the same among threads, as a lock made of messages | [`actor::Cluster`](message::actor) |
-//! | everything that can happen to it, explored | `message::check::Check`, with the feature `check` |
+//! | nodes that share no memory | an algorithm of [`message`], fed by your program |
+//! | a distributed algorithm to study, count or break | the simulator [`message::sim`] |
+//! | the same among threads, as a lock made of messages | [`message::actor`] |
+//! | everything that can happen to it, explored | [`message::check`], with the feature `check` |
+//! | an algorithm of your own | [`message::Protocol`] |
 //!
-//! [`BakeryMutex`] and [`TournamentMutex`] have the interface of `parking_lot::Mutex`, by way of [`lock_api`]:
+//! [`BakeryMutex`] and [`TournamentMutex`] have the interface of `parking_lot::Mutex`, by way of
+//! [`lock_api`]:
 //!
 //! ```
 //! # #[cfg(not(exclusion_loom))] {
@@ -31,7 +33,8 @@
 //! # }
 //! ```
 //!
-//! [`Seated`](lock::Seated) hands out its seats, one a contender, and needs nothing but loads, stores and fences:
+//! [`Seated`](lock::Seated) hands out its seats, one per contender, and needs nothing but loads,
+//! stores and fences:
 //!
 //! ```
 //! use exclusion::lock::{Seated, raw::Bakery};
@@ -43,8 +46,8 @@
 //! assert_eq!(cell.into_inner(), 2);
 //! ```
 //!
-//! A node of a distributed algorithm is a [`message::Protocol`]: it takes an input, and answers with messages. The same node
-//! runs in a simulator and among threads:
+//! A node of a distributed algorithm is a [`message::Machine`]: it takes an input, and answers with
+//! messages. The same node runs in a simulator, among threads, and under a checker:
 //!
 //! ```
 //! # #[cfg(all(feature = "message", not(exclusion_loom)))] {
@@ -58,27 +61,32 @@
 //!
 //! # See it
 //!
-//! In the repository, `cargo run --release` is a tour of about a minute: the locks beside their peers, messages beside their
-//! formulas, explorations, and a page with all of it as pictures. `./test.sh` runs every check. `lab diagram` draws what the
-//! nodes say to each other; this is Ricart and Agrawala, with three of them:
+//! In the repository, `cargo run --release` is a tour of about a minute: the locks beside their
+//! peers, messages beside their formulas, explorations, and a page with all of it as pictures.
+//! `./test.sh` runs every check. `lab diagram` draws what the nodes say to each other; this is
+//! Ricart and Agrawala, with three of them:
 //!
 #![doc = concat!("<div>", include_str!("../docs/ricart_agrawala.svg"), "</div>")]
 //!
 //! # The book
 //!
 //! - [`shared_memory`](docs::shared_memory): how the locks work, from the registers up to `lock()`.
-//! - [`messages`](docs::messages): the distributed algorithms, how to run them, and which to choose.
-//! - [`verification`](docs::verification): how this crate knows that it is right; [`explored`](docs::explored) has all that was explored of the protocols.
+//! - [`messages`]: the distributed algorithms, how to run them, and which to choose.
+//! - [`verification`](docs::verification): how this crate knows that it is right.
+//! - [`explored`]: what was explored of the algorithms.
 //! - [`which_lock`](docs::which_lock): which lock when, by measurement.
 //!
 //! # When not to use it
 //!
-//! Where nobody cares who is served first, [`std::sync::Mutex`] is a word in size and the fastest when many
-//! threads fight over it. A lock that serves in order must switch threads for each entry: with more threads
-//! than cores that is ten to twenty times slower. [`which_lock`](docs::which_lock) has the figures.
+//! Where nobody cares who is served first, [`std::sync::Mutex`] is one word in size and the fastest
+//! when many threads contend. A lock that serves in order must switch threads for each entry: with
+//! more threads than cores that is ten to twenty times slower. [`which_lock`](docs::which_lock) has
+//! the figures.
 //!
-//! Unlocking a drop-in mutex still uses it for a moment after it is free: do not free its memory on the
-//! strength of having acquired it.
+//! Unlocking a drop-in mutex still uses it for a moment after it is free: do not free its memory
+//! on the strength of having acquired it.
+//!
+//! The distributed algorithms assume that no message is lost and no node dies.
 //!
 //! # Sizes
 //!
@@ -103,19 +111,44 @@
 //!
 //! # Features
 //!
-//! - `std` (default): waiters of the drop-in types sleep, after spinning and, where nobody may pass, yielding; those of
-//!   owned seats yield; the methods with a timeout exist, and so do [`message`], [`sim`](message::sim) and [`actor`](message::actor). Without it all
+//! - `std` (default): waiters of the drop-in types sleep, after spinning and, where no newcomer may
+//!   pass, yielding. Those of owned seats yield. The methods with a timeout exist. Without `std` all
 //!   spin, and the crate needs neither `std` nor `alloc`.
-//! - `check`: exhaustive exploration of the message algorithms, with stateright.
+//! - `message` (default): [`message`], the distributed algorithms with simulator and actors. Needs
+//!   `std`.
+//! - `serde`: messages, nodes and traces can be written to bytes and read again.
+//! - `check`: exhaustive exploration of the distributed algorithms, with stateright.
 //! - `arc_lock`: `lock_arc` and its kin. Needs `alloc`.
 //!
-//! On targets without compare-and-swap the drop-in types do not exist; [`raw`](lock::raw) and [`Seated`](lock::Seated) do.
+//! On targets without compare-and-swap the drop-in types do not exist; [`raw`](lock::raw) and
+//! [`Seated`](lock::Seated) do.
 //!
 //! # Under loom
 //!
-//! With `--cfg exclusion_loom` the same types run on loom's atomics, so that a user's own loom tests can use them;
-//! constructors are then not `const`. [`actor`](message::actor) runs over loom's channels. A deadline passes at the first wait, since there is no time under loom.
-//! How the crate's own orderings are checked is told in [`verification`](docs::verification).
+//! With `--cfg exclusion_loom` the same types run on loom's atomics, so that a user's own loom tests
+//! can use them. Constructors are then not `const`. [`message::actor`] runs over loom's channels. A
+//! deadline passes at the first wait, since there is no time under loom.
+//! [`verification`](docs::verification) tells how the crate's own orderings are checked.
+//!
+//! [`std::sync::Mutex`]: https://doc.rust-lang.org/std/sync/struct.Mutex.html
+// What is not built here is still to be read there.
+#![cfg_attr(feature = "message", doc = "[`messages`]: docs::messages")]
+#![cfg_attr(feature = "message", doc = "[`explored`]: docs::explored")]
+#![cfg_attr(
+    not(feature = "message"),
+    doc = "
+[`message`]: https://docs.rs/exclusion/latest/exclusion/message/index.html
+[`message::Machine`]: https://docs.rs/exclusion/latest/exclusion/message/trait.Machine.html
+[`message::Protocol`]: https://docs.rs/exclusion/latest/exclusion/message/trait.Protocol.html
+[`message::actor`]: https://docs.rs/exclusion/latest/exclusion/message/actor/index.html
+[`message::sim`]: https://docs.rs/exclusion/latest/exclusion/message/sim/index.html
+[`messages`]: https://docs.rs/exclusion/latest/exclusion/docs/messages/index.html
+[`explored`]: https://docs.rs/exclusion/latest/exclusion/docs/explored/index.html"
+)]
+#![cfg_attr(
+    not(all(feature = "check", not(exclusion_loom))),
+    doc = "[`message::check`]: https://docs.rs/exclusion/latest/exclusion/message/check/index.html"
+)]
 #![cfg_attr(not(any(feature = "std", exclusion_loom)), no_std)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
