@@ -34,6 +34,16 @@ impl Clock {
         Ok(self.0)
     }
 
+    /// Refuses to go on where there is no next time.
+    ///
+    /// # Errors
+    /// At the limit of 64 bits.
+    #[inline]
+    pub fn check_next(&self) -> Result<(), Refused> {
+        let mut next = *self;
+        next.tick().map(|_| ())
+    }
+
     /// The latest time that it gave or saw.
     #[inline]
     pub fn now(&self) -> u64 {

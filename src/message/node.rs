@@ -1,4 +1,12 @@
 //! Who takes part: [`NodeId`] and [`NodeSet`].
+//!
+//! # What was decoded
+//!
+//! With the feature `serde`, messages, nodes' states and traces can be written to bytes and read again. A message may
+//! come from anywhere, so no machine of this crate trusts it: whatever cannot have been sent in a cluster of this size
+//! is refused when it is given to [`step`](super::step), with nothing changed. A node's own state is trusted, as is the
+//! program that stored it: one that was tampered with may send to nodes that do not exist, which `step` reports, or
+//! panic.
 
 use std::fmt;
 
@@ -55,6 +63,15 @@ impl NodeId {
         Ok(())
     }
 
+    /// Refuses a node that a cluster of `count` does not have.
+    ///
+    /// # Errors
+    /// If there is no such node.
+    #[inline]
+    pub fn check_member(self, count: usize) -> Result<(), Refused> {
+        if self.index() < count { Ok(()) } else { Err(Refused("there is no such node")) }
+    }
+
     /// All nodes but this one, in order.
     pub fn others(self, count: usize) -> impl DoubleEndedIterator<Item = NodeId> + Clone {
         Self::all(count).filter(move |&node| node != self)
@@ -108,15 +125,15 @@ impl NodeSet {
         set
     }
 
-    /// Puts a node in. Says whether it is new.
-    ///
-    /// # Panics
-    /// If the node is far beyond the cluster; as do [`remove`](Self::remove) and [`contains`](Self::contains). Nobody but
-    /// the nodes of the cluster belongs into the set.
+    /// Puts a node in. Says whether it is new. Nobody but the nodes of the cluster belongs into the set: a node far
+    /// beyond makes it larger, so that it no longer equals a set of the cluster.
     #[inline]
     pub fn insert(&mut self, node: NodeId) -> bool {
-        let word = &mut self.words[node.index() / 64];
-        let bit = 1 << (node.index() % 64);
+        let (index, bit) = Self::place(node);
+        if index >= self.words.len() {
+            self.words.resize(index + 1, 0);
+        }
+        let word = &mut self.words[index];
         let new = *word & bit == 0;
         *word |= bit;
         new
@@ -125,8 +142,8 @@ impl NodeSet {
     /// Takes a node out. Says whether it was in.
     #[inline]
     pub fn remove(&mut self, node: NodeId) -> bool {
-        let word = &mut self.words[node.index() / 64];
-        let bit = 1 << (node.index() % 64);
+        let (index, bit) = Self::place(node);
+        let Some(word) = self.words.get_mut(index) else { return false };
         let was_in = *word & bit != 0;
         *word &= !bit;
         was_in
@@ -140,7 +157,14 @@ impl NodeSet {
     /// Whether the node is in it.
     #[inline]
     pub fn contains(&self, node: NodeId) -> bool {
-        self.words[node.index() / 64] & (1 << (node.index() % 64)) != 0
+        let (index, bit) = Self::place(node);
+        self.words.get(index).is_some_and(|word| word & bit != 0)
+    }
+
+    /// The word in which a node is, and its bit there.
+    #[inline]
+    fn place(node: NodeId) -> (usize, u64) {
+        (node.index() / 64, 1 << (node.index() % 64))
     }
 
     /// How many nodes are in it.
@@ -217,6 +241,17 @@ mod tests {
         assert_eq!(set.to_string(), "{n0, n63, n129}");
         set.clear();
         assert!(set.is_empty());
+    }
+
+    #[test]
+    fn a_set_that_is_too_short_answers_for_every_node() {
+        let mut set = NodeSet::empty(0);
+        assert!(!set.contains(NodeId(70)));
+        assert!(!set.remove(NodeId(70)));
+        assert!(set.insert(NodeId(70)));
+        assert!(!set.insert(NodeId(70)));
+        assert!(set.contains(NodeId(70)) && !set.contains(NodeId(6)));
+        assert_eq!(set.to_string(), "{n70}");
     }
 
     #[test]

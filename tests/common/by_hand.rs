@@ -7,9 +7,10 @@ use exclusion::message::{
     Input, NodeId, Outbox, Output, Phase, Protocol, Timer, Violation, step_lock,
 };
 
+#[derive(Clone)]
 pub struct ByHand<P: Protocol> {
     pub nodes: Vec<P>,
-    users: Vec<Phase>,
+    pub users: Vec<Phase>,
     /// From whom, to whom, what: as they were sent.
     pub in_flight: VecDeque<(NodeId, NodeId, P::Message)>,
     pub timers: Vec<(NodeId, Timer)>,
@@ -33,6 +34,12 @@ impl<P: Protocol> ByHand<P> {
         let mut out = Outbox::new();
         let (machine, user) = (&mut self.nodes[node.index()], &mut self.users[node.index()]);
         step_lock(machine, user, input, &mut out)?;
+        self.take(node, &mut out);
+        Ok(())
+    }
+
+    /// Takes what a node has put into its outbox.
+    pub fn take(&mut self, node: NodeId, out: &mut Outbox<P::Message>) {
         for output in out.drain() {
             match output {
                 Output::Send { to, message } => self.in_flight.push_back((node, to, message)),
@@ -41,7 +48,6 @@ impl<P: Protocol> ByHand<P> {
                 other => panic!("nothing is done here with {other:?}"),
             }
         }
-        Ok(())
     }
 
     pub fn request(&mut self, node: u32) {

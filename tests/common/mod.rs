@@ -4,10 +4,13 @@
 pub mod actors;
 pub mod baton;
 pub mod by_hand;
+pub mod chance;
 pub mod flawed;
 pub mod happened_before;
 pub mod hello;
 pub mod load;
+#[cfg(feature = "serde")]
+pub mod tamper;
 
 use std::sync::mpsc;
 use std::time::Duration;

@@ -72,6 +72,22 @@ impl Candidate {
         self.me.check_peer(from, self.nodes)
     }
 
+    /// Refuses a request from the time before all clocks: the first one is made at 1.
+    pub(super) fn check_request(&self, time: u64) -> Result<(), Refused> {
+        if time == 0 {
+            return Err(Refused("no request is made at time 0"));
+        }
+        Ok(())
+    }
+
+    /// Refuses a confirmation of the request at hand that is older than it. Who confirms a request has seen its time.
+    pub(super) fn check_confirmation(&self, time: u64) -> Result<(), Refused> {
+        if time < self.asked {
+            return Err(Refused("the confirmation is older than the request"));
+        }
+        Ok(())
+    }
+
     /// A confirmation to send.
     pub(super) fn confirmation(&self) -> Message {
         Message::Confirm(self.now())

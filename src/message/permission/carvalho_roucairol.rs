@@ -113,6 +113,7 @@ impl Machine for CarvalhoRoucairol {
                 if self.held_back.contains(from) {
                     return Err(Refused("the sender's last request is not confirmed yet"));
                 }
+                self.candidate.check_request(time)?;
                 if self.candidate.goes_before(time, from) {
                     self.held_back.insert(from);
                     return Ok(());
@@ -124,9 +125,11 @@ impl Machine for CarvalhoRoucairol {
                 }
             }
             Message::Confirm(time) => {
-                if !self.missing.remove(from) {
+                if !self.missing.contains(from) {
                     return Err(Refused("the sender was not asked"));
                 }
+                self.candidate.check_confirmation(time)?;
+                self.missing.remove(from);
                 self.candidate.witness(time);
                 self.lacking.remove(from);
                 if self.lacking.is_empty() {

@@ -104,6 +104,15 @@ impl CentralCoordinator {
         })
     }
 
+    /// Refuses what the coordinator cannot say to itself: it does so only within a step of its own user.
+    fn check_own(&self, from: NodeId, phase: Phase, inside: bool) -> Result<(), Refused> {
+        let is_inside = self.desk.as_ref().is_some_and(|desk| desk.inside == Some(self.me));
+        if from == self.me && (self.phase != phase || is_inside != inside) {
+            return Err(Refused("its user has not done so"));
+        }
+        Ok(())
+    }
+
     fn desk(&mut self) -> Result<&mut Desk, Refused> {
         self.desk.as_mut().ok_or(Refused("it does not coordinate"))
     }
@@ -140,11 +149,9 @@ impl Machine for CentralCoordinator {
     ) -> Result<(), Refused> {
         match message {
             Message::Request => {
-                let nodes = self.nodes;
+                from.check_member(self.nodes)?;
+                self.check_own(from, Phase::Waiting, false)?;
                 let desk = self.desk()?;
-                if from.index() >= nodes {
-                    return Err(Refused("there is no such node"));
-                }
                 // A RELEASE may be overtaken by its sender's next REQUEST, so who is inside may queue.
                 if desk.queue.contains(&from) {
                     return Err(Refused("the sender is in the queue already"));
@@ -152,6 +159,7 @@ impl Machine for CentralCoordinator {
                 desk.queue.push_back(from);
             }
             Message::Release => {
+                self.check_own(from, Phase::Idle, true)?;
                 let desk = self.desk()?;
                 if desk.inside != Some(from) {
                     return Err(Refused("the sender is not inside"));
@@ -165,6 +173,7 @@ impl Machine for CentralCoordinator {
                 if !self.phase.is_waiting() {
                     return Err(Refused("it does not wait"));
                 }
+                self.check_own(from, Phase::Waiting, true)?;
                 self.phase.enter(out);
                 return Ok(());
             }

@@ -85,12 +85,19 @@ impl Lamport {
         self.me.others(self.requests.len())
     }
 
+    /// The stamp of our request, while we wait or are inside.
+    fn stamp(&self) -> Option<Stamp> {
+        self.requests[self.me.index()].map(|time| Stamp { time, node: self.me })
+    }
+
+    /// Refuses a time after which we could not leave, for there is none later to say so.
+    fn check_can_leave(&self, clock: Clock) -> Result<(), Refused> {
+        if self.phase.is_idle() { Ok(()) } else { clock.check_next() }
+    }
+
     /// Enters if nobody can come before.
     fn enter_if_first(&mut self, out: &mut Outbox<Message>) {
-        let Some(time) = self.requests[self.me.index()].filter(|_| self.phase.is_waiting()) else {
-            return;
-        };
-        let mine = Stamp { time, node: self.me };
+        let Some(mine) = self.stamp().filter(|_| self.phase.is_waiting()) else { return };
         let before_me = |time: u64, node: NodeId| Stamp { time, node } < mine;
         let first = self.others().all(|node| {
             let asked_before =
@@ -120,6 +127,10 @@ impl Machine for Lamport {
     fn request(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
         let mut clock = self.clock;
         let now = clock.tick()?;
+        clock.check_next()?;
+        if self.unconfirmed.contains(&u32::MAX) {
+            return Err(Refused("a peer owes so many confirmations that they cannot be counted"));
+        }
         self.phase.request()?;
         self.clock = clock;
         self.requests[self.me.index()] = Some(now);
@@ -161,17 +172,29 @@ impl Machine for Lamport {
                 }
                 // Later than the request, so that its sender knows that nothing older is on the way.
                 let now = clock.tick()?;
+                self.check_can_leave(clock)?;
                 self.requests[from.index()] = Some(time);
                 out.send(from, Message::Confirm(now));
             }
             Message::Confirm(_) => {
-                let owed = &mut self.unconfirmed[from.index()];
-                *owed = owed.checked_sub(1).ok_or(Refused("the sender was not asked"))?;
+                let owed = self.unconfirmed[from.index()].checked_sub(1);
+                let owed = owed.ok_or(Refused("the sender was not asked"))?;
+                // The last one that is owed is for the request at hand.
+                if owed == 0 && self.stamp().is_some_and(|ours| time <= ours.time) {
+                    return Err(Refused("the confirmation is not later than the request"));
+                }
+                self.check_can_leave(clock)?;
+                self.unconfirmed[from.index()] = owed;
             }
             Message::Release(_) => {
-                if request.is_none() {
+                let Some(asked) = request else {
                     return Err(Refused("the sender has no request in the queue"));
+                };
+                // Before it entered, it had heard of our request.
+                if self.stamp().is_some_and(|ours| ours < Stamp { time: asked, node: from }) {
+                    return Err(Refused("the sender cannot have entered before us"));
                 }
+                self.check_can_leave(clock)?;
                 self.requests[from.index()] = None;
             }
         }
@@ -200,6 +223,6 @@ impl Claims for Lamport {
     }
 
     fn order() -> Option<fn(&Self) -> Option<Stamp>> {
-        Some(|node| node.requests[node.me.index()].map(|time| Stamp { time, node: node.me }))
+        Some(Self::stamp)
     }
 }

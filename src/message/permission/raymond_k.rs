@@ -91,6 +91,9 @@ impl Machine for RaymondK {
     }
 
     fn request(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
+        if self.owed_to_us.contains(&u32::MAX) {
+            return Err(Refused("a peer owes so many answers that they cannot be counted"));
+        }
         self.candidate.request()?;
         for peer in self.candidate.others() {
             self.owed_to_us[peer.index()] += 1;
@@ -119,19 +122,23 @@ impl Machine for RaymondK {
         self.candidate.check_peer(from)?;
         match message {
             Message::Request(time) => {
+                self.candidate.check_request(time)?;
+                let held_back = self.held_back[from.index()].checked_add(1);
+                let held_back = held_back.ok_or(Refused("so many answers cannot be owed"))?;
                 if self.candidate.goes_before(time, from) {
-                    self.held_back[from.index()] += 1;
+                    self.held_back[from.index()] = held_back;
                 } else {
                     // For this request alone: one that is held back may be younger, and have been overtaken.
                     out.send(from, Message::Confirm { answers: 1, time: self.candidate.now() });
                 }
             }
             Message::Confirm { answers, time } => {
-                let owed = &mut self.owed_to_us[from.index()];
-                *owed = owed
-                    .checked_sub(answers)
-                    .filter(|_| answers > 0)
-                    .ok_or(Refused("the sender owes fewer answers"))?;
+                let owed = self.owed_to_us[from.index()].checked_sub(answers);
+                let owed = owed.ok_or(Refused("the sender owes fewer answers"))?;
+                if answers == 0 || time == 0 {
+                    return Err(Refused("it confirms no request"));
+                }
+                self.owed_to_us[from.index()] = owed;
                 self.candidate.witness(time);
                 // Only a peer that owes us nothing has answered our last request.
                 let consenting =

@@ -105,6 +105,14 @@ impl Machine for RicartAgrawala {
                 if self.held_back.contains(from) {
                     return Err(Refused("the sender's last request is not confirmed yet"));
                 }
+                self.candidate.check_request(time)?;
+                // Who has an older request confirms ours only after it has entered; with our confirmation, so we know it.
+                let older = Stamp { time, node: from };
+                if self.candidate.stamp().is_some_and(|ours| older < ours)
+                    && !self.missing.contains(from)
+                {
+                    return Err(Refused("the sender has confirmed our request, which is younger"));
+                }
                 if self.candidate.goes_before(time, from) {
                     self.held_back.insert(from);
                 } else {
@@ -112,9 +120,11 @@ impl Machine for RicartAgrawala {
                 }
             }
             Message::Confirm(time) => {
-                if !self.missing.remove(from) {
+                if !self.missing.contains(from) {
                     return Err(Refused("the sender was not asked"));
                 }
+                self.candidate.check_confirmation(time)?;
+                self.missing.remove(from);
                 self.candidate.witness(time);
                 if self.missing.is_empty() {
                     self.candidate.enter(out);

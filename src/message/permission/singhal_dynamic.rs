@@ -98,6 +98,7 @@ impl Machine for SinghalDynamic {
                 if self.to_inform.contains(from) {
                     return Err(Refused("the sender's last request is not confirmed yet"));
                 }
+                self.candidate.check_request(time)?;
                 if self.candidate.goes_before(time, from) {
                     self.to_inform.insert(from);
                     return Ok(());
@@ -110,9 +111,11 @@ impl Machine for SinghalDynamic {
                 }
             }
             Message::Confirm(time) => {
-                if !self.candidate.phase.is_waiting() || !self.to_ask.remove(from) {
+                if !self.candidate.phase.is_waiting() || !self.to_ask.contains(from) {
                     return Err(Refused("the sender was not asked"));
                 }
+                self.candidate.check_confirmation(time)?;
+                self.to_ask.remove(from);
                 self.candidate.witness(time);
                 if self.to_ask.is_empty() {
                     self.candidate.enter(out);

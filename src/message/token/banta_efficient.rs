@@ -81,12 +81,10 @@ impl Machine for BantaEfficient {
         self.cycle.check_peer(from)?;
         match message {
             Message::Request(site) => self.cycle.receive_request(site, out),
-            Message::Update(good) => {
-                self.cycle.receive_update(good);
-                Ok(())
-            }
+            Message::Update(good) => self.cycle.receive_update(from, good),
             Message::Token(token) => {
-                self.cycle.receive_token(token)?;
+                self.cycle.check_token(&token, 1..=1)?;
+                self.cycle.take_token(token);
                 self.cycle.phase.enter(out);
                 Ok(())
             }

@@ -15,7 +15,8 @@
 
 use std::collections::VecDeque;
 
-use super::good_site::{GoodSite, announce, append};
+use super::good_site::{GoodSite, announce};
+use super::{number, queue};
 use crate::message::{
     Claims, ClusterError, Cost, Exclusive, Machine, NodeId, Outbox, Phase, Protocol, Refused,
     TokenClaim,
@@ -107,7 +108,7 @@ impl BantaFair {
             *settled = number.max(*settled);
             open.then_some(site)
         });
-        let longer = append(&mut token.queue, open);
+        let longer = queue::append(&mut token.queue, open);
         let (Some(&first), Some(&last)) = (token.queue.front(), token.queue.back()) else {
             self.token = Some(token);
             return;
@@ -133,13 +134,13 @@ impl Machine for BantaFair {
     }
 
     fn request(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
+        let number = number::next(self.settled[self.me.index()])?;
         self.phase.request()?;
-        let number = &mut self.settled[self.me.index()];
-        *number += 1;
+        self.settled[self.me.index()] = number;
         if self.token.is_some() {
             self.phase.enter(out);
         } else {
-            out.send(self.good.site, Message::Request(self.me, *number));
+            out.send(self.good.site, Message::Request(self.me, number));
         }
         Ok(())
     }
@@ -163,9 +164,13 @@ impl Machine for BantaFair {
         self.me.check_peer(from, nodes)?;
         match message {
             Message::Request(site, number) => {
-                let not_yet = site == self.me && number > self.settled[site.index()];
-                if site.index() >= nodes || not_yet {
-                    return Err(Refused("that site cannot have asked"));
+                site.check_member(nodes)?;
+                number::check_request(
+                    number,
+                    self.token.as_ref().map(|it| it.served[site.index()]),
+                )?;
+                if site == self.me && number > self.settled[site.index()] {
+                    return Err(Refused("it has not asked so often"));
                 }
                 // A copy did its work before the request got here. Our own may come back so too.
                 if number <= self.settled[site.index()] {
@@ -183,11 +188,20 @@ impl Machine for BantaFair {
                     }
                 }
             }
-            Message::Update(good) => self.good.learn(good),
+            Message::Update(good) => {
+                let latest = self.token.as_ref().map(|_| self.good.epoch);
+                good.check_news(self.me, from, nodes, latest)?;
+                self.good.learn(good);
+            }
             Message::Token(mut token, epoch) => {
                 if !self.phase.is_waiting() || token.queue.front() != Some(&self.me) {
                     return Err(Refused("it does not wait for the token"));
                 }
+                queue::check(&token.queue, nodes)?;
+                queue::check_sender(&token.queue, from)?;
+                let number = self.settled[self.me.index()];
+                number::check_served(&token.served, nodes, self.me, number)?;
+                GoodSite::check_epoch(epoch)?;
                 self.good = GoodSite { site: *token.queue.back().expect("it has a first"), epoch };
                 token.queue.pop_front();
                 self.token = Some(token);

@@ -120,9 +120,13 @@ impl Machine for BantaK {
         self.cycle.check_peer(from)?;
         match message {
             Message::Request(site) => return self.cycle.receive_request(site, out),
-            Message::Update(good) => self.cycle.receive_update(good),
+            Message::Update(good) => return self.cycle.receive_update(from, good),
             Message::Token(token) => {
-                self.cycle.receive_token(token)?;
+                if self.to_leave.is_some() {
+                    return Err(Refused("the token has been here"));
+                }
+                self.cycle.check_token(&token, 0..=self.entries)?;
+                self.cycle.take_token(token);
                 let Some(token) = &mut self.cycle.token else { return Ok(()) };
                 let good = token.good.site;
                 if good == self.cycle.me {

@@ -19,7 +19,8 @@
 
 use std::collections::VecDeque;
 
-use super::good_site::{GoodSite, announce, append, most_forwarded};
+use super::good_site::{GoodSite, announce, most_forwarded};
+use super::queue;
 use crate::message::{
     Claims, ClusterError, Cost, Exclusive, Machine, NodeId, Outbox, Phase, Protocol, Refused,
     TokenClaim,
@@ -89,7 +90,7 @@ impl BantaSimple {
     /// Puts what was kept behind the queue, and sends the token to the first. If there is nobody, it rests here.
     fn hand_over(&mut self, out: &mut Outbox<Message>) {
         let Some(mut queue) = self.token.take() else { return };
-        let longer = append(&mut queue, self.kept.drain(..));
+        let longer = queue::append(&mut queue, self.kept.drain(..));
         let (Some(&first), Some(&last)) = (queue.front(), queue.back()) else {
             self.token = Some(queue);
             return;
@@ -141,24 +142,34 @@ impl Machine for BantaSimple {
                 if site == self.me {
                     return Err(Refused("its own request has come back"));
                 }
-                if site.index() >= self.nodes {
-                    return Err(Refused("that site cannot have asked"));
+                site.check_member(self.nodes)?;
+                let queued = self.token.as_ref().is_some_and(|queue| queue::names(queue, site));
+                if queued || queue::names(&self.kept, site) {
+                    return Err(Refused("that site has asked already"));
                 }
                 if self.phase.is_idle() && self.token.is_none() {
                     // The chase: the token was here.
+                    self.good.check_goes_on(site)?;
                     out.send(self.good.site, message);
                     return Ok(());
                 }
-                append(&mut self.kept, [site]);
+                self.kept.push_back(site);
                 if self.phase.is_idle() {
                     self.hand_over(out);
                 }
             }
-            Message::Update(good) => self.good.learn(good),
+            Message::Update(good) => {
+                let latest = self.token.as_ref().map(|_| self.good.epoch);
+                good.check_news(self.me, from, self.nodes, latest)?;
+                self.good.learn(good);
+            }
             Message::Token(mut queue, epoch) => {
                 if !self.phase.is_waiting() || queue.front() != Some(&self.me) {
                     return Err(Refused("it does not wait for the token"));
                 }
+                queue::check(&queue, self.nodes)?;
+                queue::check_sender(&queue, from)?;
+                GoodSite::check_epoch(epoch)?;
                 self.good = GoodSite { site: *queue.back().expect("it has a first"), epoch };
                 queue.pop_front();
                 self.token = Some(queue);

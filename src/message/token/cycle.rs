@@ -7,8 +7,10 @@
 //! requests go behind the good site, and so belong to the cycle after.
 
 use std::collections::VecDeque;
+use std::ops::RangeInclusive;
 
-use super::good_site::{GoodSite, announce, append, most_forwarded};
+use super::good_site::{GoodSite, announce, most_forwarded};
+use super::queue;
 use crate::message::{NodeId, Outbox, Phase, Refused, Timer};
 
 /// What the nodes say to each other.
@@ -142,18 +144,19 @@ impl Cycle {
         if site == self.me {
             return Err(Refused("its own request has come back"));
         }
-        if site.index() >= self.nodes {
-            return Err(Refused("that site cannot have asked"));
+        site.check_member(self.nodes)?;
+        let queued = self.token.as_ref().is_some_and(|token| queue::names(&token.queue, site));
+        if queued || queue::names(&self.kept, site) {
+            return Err(Refused("that site has asked already"));
         }
         match &mut self.token {
-            Some(token) if self.collecting => {
-                append(&mut token.queue, [site]);
-            }
+            Some(token) if self.collecting => token.queue.push_back(site),
             None if self.phase.is_idle() && self.late == Late::Hardened => {
+                self.good.check_goes_on(site)?;
                 out.send(self.good.site, Message::Request(site));
             }
             _ => {
-                append(&mut self.kept, [site]);
+                self.kept.push_back(site);
                 if self.token.is_some() && self.phase.is_idle() {
                     self.begin(out);
                 }
@@ -162,29 +165,48 @@ impl Cycle {
         Ok(())
     }
 
-    pub(super) fn receive_update(&mut self, news: GoodSite) {
+    pub(super) fn receive_update(&mut self, from: NodeId, news: GoodSite) -> Result<(), Refused> {
+        // What is strict takes late news for new, and so may count them as the latest.
+        let latest = self.token.as_ref().filter(|_| self.late == Late::Hardened);
+        news.check_news(self.me, from, self.nodes, latest.map(|token| token.good.epoch))?;
         match self.late {
             Late::Strict => self.good = news,
             Late::Hardened => self.good.learn(news),
         }
+        Ok(())
     }
 
-    /// Checks that the token is for us, and takes us off its queue.
-    pub(super) fn receive_token(&mut self, mut token: Token) -> Result<(), Refused> {
+    /// Refuses a token that is not for us, or cannot be; `free` says how many may still enter.
+    pub(super) fn check_token(
+        &self,
+        token: &Token,
+        free: RangeInclusive<usize>,
+    ) -> Result<(), Refused> {
         if !self.phase.is_waiting() || self.token.is_some() || token.queue.front() != Some(&self.me)
         {
             return Err(Refused("it does not wait for the token"));
         }
+        queue::check(&token.queue, self.nodes)?;
+        if !queue::names(&token.queue, token.good.site) {
+            return Err(Refused("the good site is not on the token's queue"));
+        }
+        if !free.contains(&token.free) {
+            return Err(Refused("so many cannot enter"));
+        }
+        GoodSite::check_epoch(token.good.epoch)
+    }
+
+    /// Takes a token that has been checked, and us off its queue.
+    pub(super) fn take_token(&mut self, mut token: Token) {
         token.queue.pop_front();
         self.good = token.good;
         self.token = Some(token);
-        Ok(())
     }
 
     /// Begins a cycle, if anybody wants in; else the token rests here.
     pub(super) fn begin(&mut self, out: &mut Outbox<Message>) {
         let Some(token) = &mut self.token else { return };
-        append(&mut token.queue, self.kept.drain(..));
+        queue::append(&mut token.queue, self.kept.drain(..));
         if let Some(&last) = token.queue.back() {
             self.good.succeed(last);
             token.good = self.good;
@@ -221,7 +243,7 @@ impl Cycle {
     pub(super) fn pass_on(&mut self, out: &mut Outbox<Message>) {
         if let Some(mut token) = self.token.take() {
             if self.late == Late::Hardened {
-                append(&mut token.queue, self.kept.drain(..));
+                queue::append(&mut token.queue, self.kept.drain(..));
             }
             if let Some(&first) = token.queue.front() {
                 out.send(first, Message::Token(token));

@@ -1,8 +1,9 @@
-//! What Banta's algorithms share: a good site to ask, the queue on the token, and the epoch that tells old news from new.
+//! What Banta's algorithms share: a good site to ask, and the epoch that tells old news from new.
 
 use std::collections::VecDeque;
 
-use crate::message::{NodeId, Outbox};
+use super::queue;
+use crate::message::{NodeId, Outbox, Refused};
 
 /// A good site to send a request to, and when it became one.
 ///
@@ -22,6 +23,44 @@ impl GoodSite {
         Self { site: NodeId(0), epoch: 0 }
     }
 
+    /// Refuses news that a node cannot get from another: they are of a site on the token's queue, and go to all others
+    /// but the sender, which is not on it either. `latest` is the epoch on the token, if it is here to tell.
+    pub(super) fn check_news(
+        self,
+        me: NodeId,
+        from: NodeId,
+        nodes: usize,
+        latest: Option<u64>,
+    ) -> Result<(), Refused> {
+        self.site.check_member(nodes)?;
+        if self.site == me || self.site == from {
+            return Err(Refused("that site is not told of itself, nor by itself"));
+        }
+        if self.epoch == 0 {
+            return Err(Refused("everybody knows the first good site"));
+        }
+        if latest.is_some_and(|latest| self.epoch > latest) {
+            return Err(Refused("it has the token, and knows the latest good site"));
+        }
+        Self::check_epoch(self.epoch)
+    }
+
+    /// Refuses an epoch that has none after it.
+    pub(super) fn check_epoch(epoch: u64) -> Result<(), Refused> {
+        if epoch == u64::MAX {
+            return Err(Refused("the good site cannot have changed so often"));
+        }
+        Ok(())
+    }
+
+    /// Refuses a request that would be passed on to the site that made it.
+    pub(super) fn check_goes_on(self, site: NodeId) -> Result<(), Refused> {
+        if self.site == site {
+            return Err(Refused("the good site to ask has not asked"));
+        }
+        Ok(())
+    }
+
     /// Takes news, unless they are old.
     pub(super) fn learn(&mut self, news: Self) {
         if news.epoch > self.epoch {
@@ -29,24 +68,11 @@ impl GoodSite {
         }
     }
 
-    /// The good site changes.
+    /// The good site changes. Between two changes at a node the token comes, with an epoch that was checked: there is one
+    /// after it.
     pub(super) fn succeed(&mut self, site: NodeId) {
-        *self = Self { site, epoch: self.epoch + 1 };
+        *self = Self { site, epoch: self.epoch.saturating_add(1) };
     }
-}
-
-/// Puts sites behind a queue, none of them twice. Says whether there was one to put.
-pub(super) fn append(
-    queue: &mut VecDeque<NodeId>,
-    sites: impl IntoIterator<Item = NodeId>,
-) -> bool {
-    let before = queue.len();
-    for site in sites {
-        if !queue.contains(&site) {
-            queue.push_back(site);
-        }
-    }
-    queue.len() > before
 }
 
 /// Tells all who are not on the queue, and so will not see the token soon, about the good site. The sender knows.
@@ -57,7 +83,7 @@ pub(super) fn announce<M: Clone>(
     queue: &VecDeque<NodeId>,
     out: &mut Outbox<M>,
 ) {
-    out.broadcast(me.others(nodes).filter(|site| !queue.contains(site)), update);
+    out.broadcast(me.others(nodes).filter(|&site| !queue::names(queue, site)), update);
 }
 
 /// How many messages an entry costs at most where requests are forwarded, as far as that has been explored.

@@ -8,6 +8,8 @@ mod cycle;
 mod good_site;
 pub mod naimi_trehel;
 pub mod naimi_trehel_queue;
+mod number;
+mod queue;
 pub mod raymond;
 pub mod ricart_agrawala_token;
 pub mod singhal_heuristic;

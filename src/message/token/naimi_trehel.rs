@@ -120,8 +120,10 @@ impl Machine for NaimiTrehel {
         self.me.check_peer(from, self.nodes as usize)?;
         match message {
             Message::Request(node) => {
-                if node == self.me || node.0 >= self.nodes {
-                    return Err(Refused("that node cannot have asked"));
+                self.me.check_peer(node, self.nodes as usize)?;
+                // A node asks again when it has been served: then others have asked after it.
+                if self.ask == Some(node) || self.next == Some(node) {
+                    return Err(Refused("that node was the last to ask, or is next"));
                 }
                 match self.ask.replace(node) {
                     Some(ask) => out.send(ask, message),

@@ -14,6 +14,7 @@
 
 use std::collections::VecDeque;
 
+use super::queue;
 use crate::message::{
     Claims, ClusterError, Cost, Exclusive, Machine, NodeId, Outbox, Phase, Protocol, Refused,
     TokenClaim,
@@ -81,7 +82,7 @@ impl NaimiTrehelQueue {
     /// Puts what was kept behind the token's queue, and sends it to the first. If there is nobody, it rests here.
     fn hand_over(&mut self, out: &mut Outbox<Message>) {
         let Some(mut queue) = self.token.take() else { return };
-        queue.append(&mut self.kept);
+        queue::append(&mut queue, self.kept.drain(..));
         match queue.pop_front() {
             None => self.token = Some(queue),
             Some(first) => {
@@ -128,10 +129,15 @@ impl Machine for NaimiTrehelQueue {
         self.me.check_peer(from, self.nodes as usize)?;
         match message {
             Message::Request(node) => {
-                if node == self.me || node.0 >= self.nodes {
-                    return Err(Refused("that node cannot have asked"));
+                self.me.check_peer(node, self.nodes as usize)?;
+                let queued = self.token.as_ref().is_some_and(|queue| queue::names(queue, node));
+                if queued || queue::names(&self.kept, node) {
+                    return Err(Refused("that node has asked already"));
                 }
                 if self.phase.is_idle() && self.token.is_none() {
+                    if self.ask == node {
+                        return Err(Refused("that node was the last to ask"));
+                    }
                     let ask = std::mem::replace(&mut self.ask, node);
                     out.send(ask, Message::Request(node));
                 } else {
@@ -144,6 +150,11 @@ impl Machine for NaimiTrehelQueue {
             Message::Token(queue) => {
                 if !self.phase.is_waiting() || self.token.is_some() {
                     return Err(Refused("it does not wait for the token"));
+                }
+                queue::check(&queue, self.nodes as usize)?;
+                queue::check_sender(&queue, from)?;
+                if queue::names(&queue, self.me) {
+                    return Err(Refused("the token is here, and its queue leads here again"));
                 }
                 self.token = Some(queue);
                 self.phase.enter(out);

@@ -154,6 +154,10 @@ impl Machine for Raymond {
                 if self.queue.contains(&from) {
                     return Err(Refused("the sender is in the queue already"));
                 }
+                // It may have sent the token, and want it back; but it sends it only to a node that has asked.
+                if self.towards == Some(from) && !self.asked {
+                    return Err(Refused("the token is on the sender's side"));
+                }
                 self.queue.push_back(from);
             }
             Message::Token => {

@@ -10,6 +10,7 @@
 //!
 //! Cost: 0 or n messages an entry. Between two entries T.
 
+use super::number;
 use crate::message::{
     Claims, ClusterError, Cost, Exclusive, Machine, NodeId, Outbox, Phase, Protocol, Refused,
     TokenClaim,
@@ -92,14 +93,13 @@ impl Machine for RicartAgrawalaToken {
     }
 
     fn request(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
+        let number = number::next(self.heard[self.me.index()])?;
         self.phase.request()?;
-        let number = &mut self.heard[self.me.index()];
-        *number += 1;
+        self.heard[self.me.index()] = number;
         if self.served.is_some() {
             self.phase.enter(out);
         } else {
-            let request = Message::Request(*number);
-            out.broadcast(self.me.others(self.heard.len()), request);
+            out.broadcast(self.me.others(self.heard.len()), Message::Request(number));
         }
         Ok(())
     }
@@ -122,8 +122,12 @@ impl Machine for RicartAgrawalaToken {
         self.me.check_peer(from, self.heard.len())?;
         match message {
             Message::Request(number) => {
-                // An old one that was overtaken counts for nothing.
+                number::check_request(number, self.served.as_ref().map(|it| it[from.index()]))?;
                 let heard = &mut self.heard[from.index()];
+                if number == *heard {
+                    return Err(Refused("it has this request already"));
+                }
+                // An old one that was overtaken counts for nothing.
                 *heard = number.max(*heard);
                 if self.phase.is_idle() {
                     self.hand_over(out);
@@ -133,6 +137,8 @@ impl Machine for RicartAgrawalaToken {
                 if !self.phase.is_waiting() || self.served.is_some() {
                     return Err(Refused("it does not wait for the token"));
                 }
+                let number = self.heard[self.me.index()];
+                number::check_served(&served, self.heard.len(), self.me, number)?;
                 self.served = Some(served);
                 self.phase.enter(out);
             }

@@ -20,6 +20,7 @@
 //! have to ask somebody. It does tell who wants in: else two who know of each other could hand it to and fro, past a
 //! third that only one of them knows of.
 
+use super::number;
 use crate::message::{
     Bypass, Claims, ClusterError, Cost, Exclusive, Machine, NodeId, NodeSet, Outbox, Phase,
     Protocol, Refused, TokenClaim,
@@ -46,6 +47,21 @@ pub struct Token {
 }
 
 impl Token {
+    /// Refuses what cannot come to a node that waits with its request of this number.
+    fn check(&self, nodes: usize, me: NodeId, number: u64) -> Result<(), Refused> {
+        number::check_served(&self.served, nodes, me, number)?;
+        if self.heard.len() != nodes {
+            return Err(Refused("the token is of a cluster of another size"));
+        }
+        if self.heard[me.index()] != number {
+            return Err(Refused("who sent the token has not heard its request"));
+        }
+        if self.heard.iter().zip(&self.served).any(|(heard, served)| heard < served) {
+            return Err(Refused("a request has been served that nobody has heard"));
+        }
+        Ok(())
+    }
+
     /// It learns what a node has heard, and the node what others have.
     fn exchange(&mut self, heard: &mut [u64]) {
         for (known, heard) in self.heard.iter_mut().zip(heard) {
@@ -136,8 +152,9 @@ impl Machine for SinghalHeuristic {
     }
 
     fn request(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
+        let number = number::next(self.heard[self.me.index()])?;
         self.phase.request()?;
-        self.heard[self.me.index()] += 1;
+        self.heard[self.me.index()] = number;
         if self.token.is_some() {
             self.phase.enter(out);
         } else {
@@ -166,6 +183,8 @@ impl Machine for SinghalHeuristic {
         self.me.check_peer(from, self.heard.len())?;
         match message {
             Message::Request(number) => {
+                let served = self.token.as_ref().map(|token| token.served[from.index()]);
+                number::check_request(number, served)?;
                 let heard = &mut self.heard[from.index()];
                 *heard = number.max(*heard);
                 // Who asks us does not expect us to ask, so we must; or it must know of us.
@@ -182,6 +201,7 @@ impl Machine for SinghalHeuristic {
                 if !self.phase.is_waiting() || self.token.is_some() {
                     return Err(Refused("it does not wait for the token"));
                 }
+                token.check(self.heard.len(), self.me, self.heard[self.me.index()])?;
                 self.token = Some(token);
                 self.phase.enter(out);
             }

@@ -1,0 +1,79 @@
+//! The queue that a token carries: who is next, and nobody twice.
+
+use std::collections::VecDeque;
+
+use crate::message::{NodeId, NodeSet, Refused};
+
+/// Refuses a queue that names a node twice, or one that a cluster of `nodes` does not have.
+pub(super) fn check(queue: &VecDeque<NodeId>, nodes: usize) -> Result<(), Refused> {
+    if queue.iter().any(|node| node.index() >= nodes) {
+        return Err(Refused("the token's queue names a node that does not exist"));
+    }
+    if queue.len() > 1 {
+        let mut seen = NodeSet::empty(nodes);
+        if !queue.iter().all(|&node| seen.insert(node)) {
+            return Err(Refused("the token's queue names a node twice"));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a queue with its sender, where only a node that wants nothing hands the token over.
+pub(super) fn check_sender(queue: &VecDeque<NodeId>, from: NodeId) -> Result<(), Refused> {
+    if names(queue, from) {
+        return Err(Refused("who sends the token does not wait for it"));
+    }
+    Ok(())
+}
+
+/// Whether the node is in the queue.
+pub(super) fn names(queue: &VecDeque<NodeId>, node: NodeId) -> bool {
+    is_among(queue.iter(), node)
+}
+
+/// Puts nodes behind a queue, which differ from each other, and leaves out those that it has. Says whether there was one
+/// to put.
+pub(super) fn append(
+    queue: &mut VecDeque<NodeId>,
+    nodes: impl IntoIterator<Item = NodeId>,
+) -> bool {
+    let before = queue.len();
+    for node in nodes {
+        if !is_among(queue.range(..before), node) {
+            queue.push_back(node);
+        }
+    }
+    queue.len() > before
+}
+
+/// Nearly always it is not, and a loop without a way out looks at several nodes at a time.
+fn is_among<'a>(nodes: impl Iterator<Item = &'a NodeId>, node: NodeId) -> bool {
+    nodes.fold(false, |found, &it| found | (it == node))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn queue(nodes: &[u32]) -> VecDeque<NodeId> {
+        nodes.iter().copied().map(NodeId).collect()
+    }
+
+    #[test]
+    fn a_queue_has_nobody_twice_and_no_stranger() {
+        assert_eq!(check(&queue(&[]), 3), Ok(()));
+        assert_eq!(check(&queue(&[2, 0, 1]), 3), Ok(()));
+        for wrong in [&[3][..], &[0, u32::MAX], &[1, 1], &[0, 1, 2, 0]] {
+            check(&queue(wrong), 3).unwrap_err();
+        }
+    }
+
+    #[test]
+    fn who_is_in_the_queue_is_not_put_behind_it() {
+        let mut line = queue(&[4, 2]);
+        assert!(append(&mut line, [2, 3, 4].map(NodeId)));
+        assert_eq!(line, queue(&[4, 2, 3]));
+        assert!(!append(&mut line, [3, 2].map(NodeId)));
+        assert!(names(&line, NodeId(3)) && !names(&line, NodeId(1)));
+    }
+}
