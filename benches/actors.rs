@@ -7,8 +7,8 @@
 
 use exclusion::message::actor::DataOf;
 use exclusion::message::registry::{ALGORITHMS, Algorithm, Shipped, Size, Visitor};
-use lab::actors::{Timing, time_of_bouncing, time_of_entries};
-use lab::contention::median;
+use lab::measure::actors::{Timing, time_of_bouncing, time_of_entries};
+use lab::measure::contention::median;
 
 struct Compare {
     rounds: usize,

@@ -69,7 +69,7 @@ fn every_lock_runs_and_the_best_are_marked() {
     let output = quick(&["--workloads", "short", "--threads", "2"]);
     assert!(output.status.success());
     let text = String::from_utf8(output.stdout).unwrap();
-    for lock in lab::contention::measurables() {
+    for lock in lab::measure::contention::measurables() {
         assert!(text.lines().any(|line| line.starts_with(lock.name)), "{} in\n{text}", lock.name);
     }
     assert!(text.contains('*'));

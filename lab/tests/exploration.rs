@@ -2,9 +2,9 @@
 
 use exclusion::message::check::{Check, Users};
 use exclusion::message::{CentralCoordinator, Channels, NodeId, Raymond, RicartAgrawala};
-use lab::broken::{BROKEN, with_broken, with_mended};
-use lab::explorable::{Scope, all, soon, with_check};
-use lab::exploration::{Explorable, Explored, Explorer, ModelVisitor, Shown, in_words};
+use lab::explore::broken::{BROKEN, with_broken, with_mended};
+use lab::explore::exploration::{Explorable, Explored, Explorer, ModelVisitor, Shown, in_words};
+use lab::explore::scope::{Scope, all, soon, with_check};
 
 struct Explore;
 

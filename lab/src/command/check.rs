@@ -7,10 +7,10 @@ use clap::{Args, ValueEnum};
 use exclusion::message::Channels;
 use exclusion::message::check::{Model, Timers, Users};
 use indicatif::{ProgressBar, ProgressStyle};
-use lab::broken::{BROKEN, with_broken};
-use lab::erased::Erased;
-use lab::explorable::{MOST_NODES, REGISTERS, Scope, all, soon, with_check};
-use lab::exploration::{Explorable, Explored, Explorer, ModelVisitor, Shown};
+use lab::explore::broken::{BROKEN, with_broken};
+use lab::explore::erased::Erased;
+use lab::explore::exploration::{Explorable, Explored, Explorer, ModelVisitor, Shown};
+use lab::explore::scope::{MOST_NODES, REGISTERS, Scope, all, soon, with_check};
 
 use super::diagram::draw_counterexample;
 use super::{Outcome, prepare, say, say_json};

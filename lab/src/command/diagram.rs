@@ -6,12 +6,12 @@ use clap::{Args, ValueEnum};
 use exclusion::message::Trace;
 use exclusion::message::actor::DataOf;
 use exclusion::message::registry::{Algorithm, Shipped, Size, Visitor};
-use lab::broken::{BROKEN, with_broken};
-use lab::diagram::{Diagram, Unit};
-use lab::exploration::{Explored, Shown};
-use lab::recording::record;
-use lab::shiviz::shiviz;
-use lab::sketch::Sketch;
+use lab::draw::diagram::{Diagram, Unit};
+use lab::draw::recording::record;
+use lab::draw::shiviz::shiviz;
+use lab::draw::sketch::Sketch;
+use lab::explore::broken::{BROKEN, with_broken};
+use lab::explore::exploration::{Explored, Shown};
 
 use super::check::Explore;
 use super::{Outcome, prepare, say, write};

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
-use lab::contention::{Measurable, Plan, Row, contend, measurables};
-use lab::table::table;
-use lab::workload::Workload;
+use lab::measure::contention::{Measurable, Plan, Row, contend, measurables};
+use lab::measure::table::table;
+use lab::measure::workload::Workload;
 
 use super::{Outcome, say, say_json};
 

@@ -2,8 +2,8 @@
 
 use clap::Args;
 use exclusion::message::registry::{ALGORITHMS, Algorithm, RegistryError, Size};
-use lab::criteria::{self, Compare};
-use lab::messages::{AtWaiting, Load, Measure, table, waiting_table};
+use lab::count::criteria::{self, Compare};
+use lab::count::messages::{AtWaiting, Load, Measure, table, waiting_table};
 
 use super::{Outcome, say, say_json};
 

@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use clap::Args;
 use exclusion::message::registry::{ALGORITHMS, Algorithm, Size};
-use lab::broken::{BROKEN, Broken, with_broken};
-use lab::contention::{Plan, measurables};
-use lab::explorable::{soon, with_check};
-use lab::exploration::Explored;
-use lab::messages::{self, AtWaiting, Load, Measure};
+use lab::count::messages::{self, AtWaiting, Load, Measure};
+use lab::draw::sketch::Sketch;
+use lab::explore::broken::{BROKEN, Broken, with_broken};
+use lab::explore::exploration::Explored;
+use lab::explore::scope::{soon, with_check};
+use lab::measure::contention::{Plan, measurables};
+use lab::measure::workload::Workload;
 use lab::report::{COUNTEREXAMPLE, Commands, Findings, page};
-use lab::sketch::Sketch;
-use lab::workload::Workload;
 
 use super::check::{self, Explore};
 use super::locks::{self, Show};

@@ -5,8 +5,8 @@ use super::html::{Figure, Section, paragraph, spacetime, table};
 use super::stories::{STORIES, Story};
 use exclusion::message::registry::Algorithm;
 
-use crate::criteria::figure;
-use crate::diagram::{Diagram, Unit, escape};
+use crate::count::criteria::figure;
+use crate::draw::diagram::{Diagram, Unit, escape};
 
 /// What the lecture that compares seven of them calls these.
 const LECTURE: [(&str, &str, &str); 7] = [

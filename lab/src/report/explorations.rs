@@ -2,8 +2,8 @@
 
 use super::html::{Figure, Section, paragraph, spacetime, table};
 use super::{COUNTEREXAMPLE, Findings};
-use crate::diagram::{Diagram, Unit};
-use crate::exploration::{Explored, Shown};
+use crate::draw::diagram::{Diagram, Unit};
+use crate::explore::exploration::{Explored, Shown};
 
 pub(super) fn section(findings: &Findings) -> Section {
     let body = holds(&findings.explored) + &refuted(findings) + &counterexample(findings);

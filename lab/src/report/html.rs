@@ -4,9 +4,9 @@ use std::fmt::Write;
 
 use exclusion::message::Trace;
 
-use crate::chart::{Chart, GRID};
-use crate::diagram::{self, Diagram, escape};
-use crate::palette::colour;
+use crate::draw::chart::{Chart, GRID};
+use crate::draw::diagram::{self, Diagram, escape};
+use crate::draw::palette::colour;
 
 const CSS: &str = "\
 :root{color-scheme:light dark;--paper:#fff;--ink:#1c1e21;--soft:#5c6470;--line:#d9dde3;--card:#f6f7f9}\

@@ -3,9 +3,9 @@
 use super::html::{Figure, Section, chart, legend, multiples, paragraph};
 use super::stories::STORIES;
 use super::{Commands, Findings};
-use crate::chart::{Axis, Chart, Mark, Series};
-use crate::criteria;
-use crate::messages::{Load, Row, WaitingRow};
+use crate::count::criteria;
+use crate::count::messages::{Load, Row, WaitingRow};
+use crate::draw::chart::{Axis, Chart, Mark, Series};
 
 pub(super) fn section(findings: &Findings, commands: &Commands) -> Section {
     let body = over_nodes(&findings.messages, &commands.messages)

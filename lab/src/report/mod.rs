@@ -11,9 +11,10 @@ mod stories;
 
 use exclusion::message::Trace;
 
-use crate::broken::Broken;
-use crate::exploration::Explored;
-use crate::{contention, criteria, messages as counted};
+use crate::count::{criteria, messages as counted};
+use crate::explore::broken::Broken;
+use crate::explore::exploration::Explored;
+use crate::measure::contention;
 
 /// The variant whose counterexample is shown.
 pub const COUNTEREXAMPLE: &str = "maekawa_1985";

@@ -9,7 +9,7 @@ use std::ops::Range;
 use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
 use plotters::prelude::*;
 
-use crate::palette::colour;
+use super::palette::colour;
 
 /// What a chart's grid is drawn in.
 pub const GRID: &str = "#DDDDDD";

@@ -8,8 +8,8 @@ use std::fmt::Write;
 
 use exclusion::message::check::{Model, Path, Property};
 
-use crate::exploration::{Explorable, Shown};
-use crate::seat_program::{Next, Program};
+use super::exploration::{Explorable, Shown};
+use super::seat_program::{Next, Program};
 
 /// Some contenders for a lock, each of whom wants in so often, and may withdraw so often.
 #[derive(Clone, Debug)]

@@ -4,9 +4,9 @@ use exclusion::message::check::{Check, Timers, Users};
 use exclusion::message::registry::{ALGORITHMS, Algorithm, RegistryError, Shipped, Size, Visitor};
 use exclusion::message::{Channels, ClusterError, NodeId};
 
-use crate::exploration::ModelVisitor;
-use crate::registers::Contention;
-use crate::seat_program::{Bakery, BlackWhite, Program, Tournament};
+use super::exploration::ModelVisitor;
+use super::registers::Contention;
+use super::seat_program::{Bakery, BlackWhite, Program, Tournament};
 
 /// What is to be explored.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use exclusion::message::check::{Expectation, Model, Property};
 
-use crate::exploration::Explorable;
+use super::exploration::Explorable;
 
 /// Any model.
 pub struct Erased(Box<dyn Forgetful>);
@@ -152,7 +152,7 @@ mod tests {
     use exclusion::message::check::{Check, Checker};
     use exclusion::message::{Quorums, RicartAgrawala};
 
-    use crate::broken::maekawa_voting::MaekawaVoting;
+    use crate::explore::broken::maekawa_voting::MaekawaVoting;
 
     use super::*;
 

@@ -1,7 +1,7 @@
 //! Wrong locks over shared registers.
 
-use crate::registers::Contention;
-use crate::seat_program::{Bakery, BakeryFlaw, BlackWhite, Tournament};
+use crate::explore::registers::Contention;
+use crate::explore::seat_program::{Bakery, BakeryFlaw, BlackWhite, Tournament};
 
 /// The bakery, where nobody says that it is choosing: two draw the same ticket, and the first to look misses the other.
 pub fn bakery_hasty(flawed: bool) -> Contention<Bakery> {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::contention::Row;
+use super::contention::Row;
 
 /// A column: its heading, its cell, and which cell is the best.
 struct Column {

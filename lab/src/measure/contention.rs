@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use hdrhistogram::Histogram;
 use serde::Serialize;
 
-use crate::subject::Subject;
-use crate::workload::{Work, Workload};
+use super::subject::Subject;
+use super::workload::{Work, Workload};
 
 /// The name of a subject and how to measure it.
 #[derive(Clone, Copy)]

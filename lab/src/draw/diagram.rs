@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use exclusion::message::{Event, Happening, NodeId, Time, Trace};
 
-use crate::palette::{COLOURS, colour};
+use super::palette::{COLOURS, colour};
 
 /// A message on its way: where and when it was sent, and where and when it arrived, if it did.
 struct Arrow<'a> {

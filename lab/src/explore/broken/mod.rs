@@ -6,7 +6,7 @@
 //!
 //! ```
 //! use exclusion::message::check::{Checker, Model};
-//! use lab::broken::permission::ricart_agrawala_ties;
+//! use lab::explore::broken::permission::ricart_agrawala_ties;
 //!
 //! let checker = ricart_agrawala_ties(true).checker().spawn_bfs().join();
 //! assert!(checker.discovery("mutual exclusion").is_some());
@@ -22,7 +22,7 @@ pub mod registers;
 pub mod singhal;
 pub mod token;
 
-use crate::exploration::{Explored, ModelVisitor, Shown};
+use crate::explore::exploration::{Explored, ModelVisitor, Shown};
 
 /// An algorithm that is wrong.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -121,15 +121,15 @@ impl Subject for Peterson2 {
 #[macro_export]
 macro_rules! each_subject {
     ($call:ident) => {
-        $call!($crate::subject::Bakery);
-        $call!($crate::subject::BakeryBypass);
-        $call!($crate::subject::Tournament);
-        $call!($crate::subject::BlackWhite);
-        $call!($crate::subject::Peterson2);
-        $call!($crate::subject::Std);
-        $call!($crate::subject::ParkingLot);
-        $call!($crate::subject::ParkingLotFair);
-        $call!($crate::subject::SpinTicket);
-        $call!($crate::subject::Mcs);
+        $call!($crate::measure::subject::Bakery);
+        $call!($crate::measure::subject::BakeryBypass);
+        $call!($crate::measure::subject::Tournament);
+        $call!($crate::measure::subject::BlackWhite);
+        $call!($crate::measure::subject::Peterson2);
+        $call!($crate::measure::subject::Std);
+        $call!($crate::measure::subject::ParkingLot);
+        $call!($crate::measure::subject::ParkingLotFair);
+        $call!($crate::measure::subject::SpinTicket);
+        $call!($crate::measure::subject::Mcs);
     };
 }

@@ -7,7 +7,7 @@ use exclusion::message::registry::{Algorithm, Shipped, Visitor};
 use exclusion::message::sim::{Delay, Report, Simulation, Workload};
 use serde::Serialize;
 
-use crate::messages::{Load, Measure};
+use super::messages::{Load, Measure};
 
 /// What an algorithm costs by each criterion. None where it does not get that far: plain voting deadlocks.
 #[derive(Clone, Debug, Serialize)]

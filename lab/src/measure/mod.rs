@@ -1,0 +1,7 @@
+//! Measures: the locks beside their peers, interleaved in one run, and clusters of actors beside the floor.
+
+pub mod actors;
+pub mod contention;
+pub mod subject;
+pub mod table;
+pub mod workload;
