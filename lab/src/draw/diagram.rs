@@ -7,7 +7,7 @@ use exclusion::message::{Event, Happening, NodeId, Time, Trace};
 
 use super::palette::{COLOURS, colour};
 
-/// A message on its way: where and when it was sent, and where and when it arrived, if it did.
+/// A message: where and when it was sent, and where and when it arrived, if it did.
 struct Arrow<'a> {
     kind: &'a str,
     /// Whether it is an answer that was held back.
@@ -23,15 +23,15 @@ struct Drawing<'a> {
     nodes: usize,
     end: Time,
     arrows: Vec<Arrow<'a>>,
-    /// Who was inside, from when to when.
+    /// Which node was inside, from when to when.
     stays: Vec<(NodeId, Time, Option<Time>)>,
     requests: Vec<(NodeId, Time)>,
     /// Where a request was received that is answered later, if at all: the answer is held back.
     delayed: Vec<(NodeId, Time)>,
 }
 
-/// The kinds of messages by which a node that is asked gives its permission. A token is none: it comes from one, whoever
-/// was asked.
+/// The kinds of messages by which a node that is asked gives its permission. A token is none: it comes from one
+/// node, whichever was asked.
 const ANSWERS: [&str; 3] = ["CONFIRM", "GRANT", "VOTE"];
 
 impl<'a> Drawing<'a> {
@@ -45,7 +45,7 @@ impl<'a> Drawing<'a> {
             delayed: Vec::new(),
         };
         let mut in_flight = HashMap::new();
-        // Who asked whom, when, without an answer yet.
+        // Which node was asked by which, and when, without an answer yet.
         let mut open: Vec<(NodeId, NodeId, Time)> = Vec::new();
         for &Event { time, node, ref happening } in &trace.events {
             drawing.end = drawing.end.max(time);
@@ -136,7 +136,7 @@ impl Unit {
     }
 }
 
-/// How to draw a trace: a line a node, time from left to right, messages as arrows coloured by kind, the time inside
+/// How to draw a trace: a line per node, time from left to right, messages as arrows coloured by kind, the time inside
 /// shaded, requests as dots, and a cross where an answer is held back.
 #[derive(Clone, Copy, Debug)]
 pub struct Diagram<'a> {
@@ -269,7 +269,7 @@ impl Diagram<'_> {
     }
 }
 
-/// The heads of the arrows, one a colour.
+/// The heads of the arrows, one per colour.
 pub fn heads() -> String {
     let mut heads = String::from("<defs>");
     for (index, colour) in COLOURS.iter().enumerate() {

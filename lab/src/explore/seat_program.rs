@@ -39,7 +39,7 @@ pub trait Program: Clone {
 const IDLE: u8 = 0;
 const CHOOSING: u8 = 1;
 
-/// Lamport's bakery; or one that is wrong on purpose.
+/// Lamport's bakery; or one that is broken on purpose.
 #[derive(Clone, Copy, Debug)]
 pub struct Bakery {
     /// How many seats.
@@ -159,7 +159,7 @@ impl Program for Bakery {
 pub struct BlackWhite {
     /// How many seats.
     pub seats: usize,
-    /// Whether nobody says that it is choosing: wrong, for who looks then misses it.
+    /// Whether nobody says that it is choosing: wrong, for another that looks then misses it.
     pub hasty: bool,
 }
 
@@ -259,7 +259,7 @@ impl Program for BlackWhite {
                 }
             }
             BlackWhitePlace::LookColour(other, ticket) => {
-                // Whoever has the colour that the bit does not show is ahead.
+                // A ticket of the colour that the bit does not show is ahead.
                 if registers[colour] == ticket % 2 {
                     Next::At(BlackWhitePlace::Look(other, ticket))
                 } else {
@@ -278,7 +278,7 @@ impl Program for BlackWhite {
     }
 }
 
-/// The tournament of Peterson's locks: three registers a node, two flags and the turn.
+/// The tournament of Peterson's locks: three registers per node, two flags and the turn.
 #[derive(Clone, Copy, Debug)]
 pub struct Tournament {
     /// How many seats.

@@ -51,12 +51,12 @@ pub struct Timing {
 }
 
 impl Timing {
-    /// Entries a second.
+    /// Entries per second.
     pub fn rate(&self) -> f64 {
         self.entries as f64 / self.took.as_secs_f64()
     }
 
-    /// Messages an entry.
+    /// Messages per entry.
     pub fn per_entry(&self) -> f64 {
         self.messages as f64 / self.entries as f64
     }

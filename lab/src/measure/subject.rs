@@ -20,7 +20,7 @@ pub trait Subject: Sync + Sized {
     /// A fresh lock around 0.
     fn fresh() -> Self;
 
-    /// One handle a thread.
+    /// One handle per thread.
     fn handles(&mut self, threads: usize) -> Vec<Self::Handle<'_>>;
 
     /// Runs `inside` with the lock held.

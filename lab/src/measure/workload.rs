@@ -78,7 +78,7 @@ impl Work {
     }
 }
 
-/// Measured once a run: the fastest of several tries, so that a preempted one does not count.
+/// Measured once per run: the fastest of several tries, so that a preempted one does not count.
 fn steps_per_microsecond() -> f64 {
     static RATE: OnceLock<f64> = OnceLock::new();
     *RATE.get_or_init(|| {

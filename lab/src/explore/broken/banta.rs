@@ -14,7 +14,7 @@ pub fn banta_4_as_printed(flawed: bool) -> Check<Chapter4> {
     Check::new(cluster).requests_of(NodeId(2), 2)
 }
 
-/// Chapter 4, where the local queue is copied to the token's queue: the token visits who wants nothing.
+/// Chapter 4, where the local queue is copied to the token's queue: the token visits sites that want nothing.
 pub fn banta_queue_copied(flawed: bool) -> Check<Chapter4> {
     Check::new(Chapter4::cluster(2, flawed.then_some(Flaw4::Copies)))
 }
@@ -43,13 +43,13 @@ pub fn banta_6_k_releases(flawed: bool) -> Check<Chapter6> {
     Check::new(Chapter6::cluster(2, 1, flawed.then_some(Flaw6::WaitsForAll)))
 }
 
-/// Chapter 6, where who is told of a leaving before the token comes forgets it.
+/// Chapter 6, where a site that is told of a leaving before the token comes forgets it.
 pub fn banta_6_early_release(flawed: bool) -> Check<Chapter6> {
     Check::new(Chapter6::cluster(4, 1, flawed.then_some(Flaw6::ForgetsEarly)))
 }
 
-/// Chapter 6, where whom to tell is the lower number of two sites, instead of the one that comes first: nobody tells the
-/// good site, or the wrong one waits.
+/// Chapter 6, where of two sites the lower number is told of a leaving, instead of the one that comes first: nobody
+/// tells the good site, or the wrong one waits.
 pub fn banta_6_numbers(flawed: bool) -> Check<Chapter6> {
     Check::new(Chapter6::cluster(4, 1, flawed.then_some(Flaw6::ByNumber)))
 }
@@ -78,7 +78,7 @@ pub enum Message4 {
     Request(NodeId),
     /// This is a good site to ask, since this epoch.
     Update(u64, NodeId),
-    /// The token: whom it visits, and the epoch of the last.
+    /// The token: the sites that it visits, and the epoch of the last.
     Token(u64, VecDeque<NodeId>),
 }
 
@@ -272,7 +272,7 @@ pub struct Chapter6 {
     /// Once the token has been here: how many must leave before we enter; and how many have.
     to_leave: Option<usize>,
     have_left: usize,
-    /// Whom to tell when we leave; none for the good site.
+    /// The site to tell when we leave; none for the good site.
     to_tell: Option<NodeId>,
 }
 
@@ -330,7 +330,7 @@ impl Chapter6 {
             self.token = Some(token);
             self.pass_on(out);
         } else {
-            // Two flaws: of those who must leave, only some are out; and nothing puts the semaphore back to k.
+            // Two flaws: of the sites that must leave, only some are out; and nothing puts the semaphore back to k.
             self.to_leave = Some(match self.flaw {
                 Some(Flaw6::WaitsForAll) => self.entries,
                 _ => self.entries - token.semaphore,

@@ -6,7 +6,7 @@ use exclusion::message::check::Check;
 use exclusion::message::{Machine, Message, NodeId, Outbox, Phase, Protocol, Refused, Shared};
 
 /// Section 4.6, where only the history says whether a copy of a request is still needed: one that is on the token's queue
-/// already is put there again, and the token visits who wants nothing.
+/// already is put there again, and the token visits a site that wants nothing.
 pub fn banta_fair_twice(flawed: bool) -> Check<Fair> {
     Check::new(Fair::cluster(3, flawed)).requests(2)
 }
@@ -32,7 +32,7 @@ impl Message for FairMessage {
     }
 }
 
-/// What the token of [`Fair`] carries: whom it visits, the number of each site's last entry, and the epoch of the last.
+/// What the token of [`Fair`] carries: the sites that it visits, the number of each site's last entry, and the epoch of the last.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct FairToken {
     queue: VecDeque<NodeId>,
@@ -76,7 +76,7 @@ impl Fair {
         let before = token.queue.len();
         for (site, number) in self.copies.drain(..) {
             let open = number > token.served[site.index()];
-            // The flaw: the history does not know who is on the queue.
+            // The flaw: the history does not know which sites are on the queue.
             if open && (self.flawed || !token.queue.contains(&site)) {
                 token.queue.push_back(site);
             }

@@ -1,4 +1,4 @@
-//! Granting sets without the remedy: nobody gives way in time.
+//! Quorums without the remedy: nobody gives way in time.
 
 use std::collections::BTreeSet;
 
@@ -57,7 +57,7 @@ impl Message for GrantMessage {
     }
 }
 
-/// Maekawa's algorithm with its own rule: only who has failed somewhere gives way. Perhaps with Sanders' correction.
+/// Maekawa's algorithm with its own rule: only a node that has failed somewhere gives way. Perhaps with Sanders' correction.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Maekawa1985 {
     flawed: bool,
@@ -67,11 +67,11 @@ pub struct Maekawa1985 {
     phase: Phase,
     clock: Clock,
     asked: u64,
-    /// Who has confirmed, who has not and will not soon, and who would like its confirmation back.
+    /// Which arbiters have confirmed, have not and will not soon, and would like their confirmation back.
     confirmed: NodeSet,
     failed: NodeSet,
     inquired: NodeSet,
-    /// As arbiter: who has our confirmation, whether we have inquired about it, and who waits.
+    /// As arbiter: the request that has our confirmation, whether we have inquired about it, and those that wait.
     granted: Option<Stamp>,
     has_inquired: bool,
     waiting: BTreeSet<Stamp>,
@@ -119,7 +119,7 @@ impl Maekawa1985 {
         match self.granted {
             None => self.grant_oldest(out),
             Some(granted) if oldest && request < granted => {
-                // The flaw: who was the oldest of those who wait is not told.
+                // The flaw: the request that was the oldest of those that wait is not told.
                 if let Some(displaced) = displaced.filter(|_| !self.flawed) {
                     out.send(displaced.node, GrantMessage::Failed(displaced));
                 }

@@ -1,14 +1,14 @@
 //! Plain voting: Maekawa's idea without the remedy. A demonstration that **deadlocks**.
 //!
-//! Each node gives its vote to the first who asks, keeps it there until it is released, and queues the others as they
+//! Each node gives its vote to the first node that asks, keeps it there until it is released, and queues the others as they
 //! come. Three nodes that ask at the same time may get one vote of two each, and then wait for ever. Use
 //! [`Maekawa`](exclusion::message::Maekawa).
 //!
 //! | message | when | to |
 //! |---|---|---|
-//! | `REQUEST` | the user wants in | its granting set |
-//! | `VOTE` | the vote is free | who came first |
-//! | `RELEASE` | the user leaves | its granting set |
+//! | `REQUEST` | the user wants in | its quorum |
+//! | `VOTE` | the vote is free | the node that came first |
+//! | `RELEASE` | the user leaves | its quorum |
 //!
 //! Cost: 3(K-1) messages, for the entries that take place.
 
@@ -46,16 +46,16 @@ pub struct MaekawaVoting {
     nodes: usize,
     voters: NodeSet,
     phase: Phase,
-    /// Whose votes we have.
+    /// The nodes whose votes we have.
     votes: NodeSet,
-    /// Who has our vote.
+    /// The node that has our vote.
     voted_for: Option<NodeId>,
-    /// Who wants our vote, as they came.
+    /// The nodes that want our vote, as they came.
     queue: VecDeque<NodeId>,
 }
 
 impl MaekawaVoting {
-    /// A cluster with these granting sets.
+    /// A cluster with these quorums.
     pub fn cluster(sets: &Quorums) -> Vec<Self> {
         let nodes = sets.nodes();
         let node = |me| Self {

@@ -1,4 +1,4 @@
-//! Algorithms that are wrong on purpose, each in one rule: to see that the [checker](exclusion::message::check) notices.
+//! Algorithms that are broken on purpose, each in one rule: to see that the [checker](exclusion::message::check) notices.
 //!
 //! Each is as short as can be, has no checks of its inputs beyond what it needs, and comes as a model of the smallest
 //! cluster that shows what is wrong. Beside each stands the same with that one rule right, and nothing else changed: it
@@ -24,7 +24,7 @@ pub mod token;
 
 use crate::explore::exploration::{Explored, ModelVisitor, Shown};
 
-/// An algorithm that is wrong.
+/// An algorithm that is broken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Broken {
     /// What it is called.
@@ -36,6 +36,11 @@ pub struct Broken {
 }
 
 impl Broken {
+    /// The variant of this name, if there is one.
+    pub fn named(name: &str) -> Option<&'static Self> {
+        BROKEN.iter().find(|broken| broken.name == name)
+    }
+
     /// Whether it was refuted in what it violates.
     pub fn is_refuted(&self, explored: &Explored) -> bool {
         self.counterexample(explored).is_some()
@@ -58,7 +63,7 @@ impl Broken {
 
 macro_rules! broken {
     ($($name:literal is $flawed:expr, mended $mended:expr, violates $property:literal: $why:literal;)*) => {
-        /// Every algorithm that is wrong.
+        /// Every algorithm that is broken.
         pub const BROKEN: &[Broken] =
             &[$(Broken { name: $name, why: $why, violates: $property }),*];
 
@@ -128,7 +133,7 @@ switched! {
     "suzuki_kasami_stack" is token::suzuki_kasami_stack, violates "bypass":
         "the token's queue is a stack";
     "suzuki_kasami_kept" is token::suzuki_kasami_kept, violates "one token":
-        "who sends the token on keeps it too";
+        "a node that sends the token on keeps it too";
     "suzuki_kasami_stale" is token::suzuki_kasami_stale, violates "expected inputs only":
         "a request is served whatever its number";
     "ricart_agrawala_token_lowest" is token::ricart_agrawala_token_lowest, violates "bypass":
@@ -150,7 +155,7 @@ switched! {
     "banta_6_k_releases" is banta::banta_6_k_releases, violates "no deadlock":
         "the good site waits for k to leave, where fewer have entered";
     "banta_6_early_release" is banta::banta_6_early_release, violates "no deadlock":
-        "who is told of a leaving before the token comes forgets it";
+        "a site that is told of a leaving before the token comes forgets it";
     "banta_6_numbers" is banta::banta_6_numbers, violates "no deadlock":
         "of two sites the lower number is told, not the one that comes first";
     also
@@ -158,5 +163,5 @@ switched! {
         "nobody gives a vote back before it has been inside";
     "singhal_heuristic_as_published" is singhal::singhal_heuristic_as_published(),
         mended singhal::singhal_heuristic_remedied(), violates "no deadlock":
-        "the token makes nodes forget a request that is still on its way";
+        "the token makes nodes forget a request that is still in flight";
 }

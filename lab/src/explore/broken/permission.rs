@@ -40,8 +40,8 @@ pub fn carvalho_roucairol_empty(flawed: bool) -> Check<Asking> {
         .keeps_its_invariant()
 }
 
-/// Carvalho's and Roucairol's algorithm, where who gives a permission away to an older request does not ask for it
-/// again: it never comes back.
+/// Carvalho's and Roucairol's algorithm, where a node that gives a permission away to an older request does not
+/// ask for it again: it never comes back.
 pub fn carvalho_roucairol_one_request(flawed: bool) -> Check<Asking> {
     let cluster = Asking::carvalho_roucairol(3, flawed.then_some(Flaw::AsksOnce));
     Check::new(cluster).keeps_its_invariant().requests_of(NodeId(1), 2)
@@ -346,7 +346,7 @@ pub struct Counted {
     clock: Clock,
     asked: u64,
     owed_to_us: Vec<u32>,
-    /// Answers since we asked: what the one who counts late looks at.
+    /// Answers since we asked: what the variant that counts late looks at.
     answered: usize,
     held_back: Vec<u32>,
 }

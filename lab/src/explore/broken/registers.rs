@@ -32,7 +32,7 @@ pub fn black_white_hasty(flawed: bool) -> Contention<BlackWhite> {
     Contention::first_come(BlackWhite { seats: 2, hasty: flawed }, 2)
 }
 
-/// The tournament, released from the leaf up: a neighbour climbs meanwhile, and its flag is lowered by who leaves.
+/// The tournament, released from the leaf up: a neighbour climbs meanwhile, and its flag is lowered by the one that leaves.
 pub fn tournament_leaf_first(flawed: bool) -> Contention<Tournament> {
     let contention = Contention::unordered(Tournament { seats: 4, leaf_first: flawed }, 4);
     Contention { entries: vec![2, 1, 1, 1], ..contention }

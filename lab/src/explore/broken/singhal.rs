@@ -5,8 +5,8 @@ use exclusion::message::{
     Machine, Message, NodeId, Outbox, Phase, Protocol, Refused, Shared, SinghalHeuristic,
 };
 
-/// Singhal's heuristic as published: the token makes a node forget that another wants in, while the request for it is
-/// still on its way.
+/// Singhal's heuristic as published: the token makes a node forget that another wants in, while its request is still
+/// in flight.
 pub fn singhal_heuristic_as_published() -> Check<Published> {
     Check::new(Published::cluster(3)).requests_of(NodeId(2), 2)
 }
@@ -65,7 +65,7 @@ impl Published {
             if mine.1 > its.1 {
                 *its = *mine;
             } else {
-                // The flaw: the request may still be on its way here, and will then count for nothing.
+                // The flaw: the request may still be in flight, and will then count for nothing.
                 *mine = *its;
             }
         }

@@ -10,7 +10,7 @@ use exclusion::message::{
     TokenClaim,
 };
 
-/// Naimi's and Trehel's algorithm, where only who wants in remembers a successor: a request that finds the token
+/// Naimi's and Trehel's algorithm, where only a node that wants in remembers a successor: a request that finds the token
 /// resting is lost.
 pub fn naimi_trehel_forwarding(flawed: bool) -> Check<Forwarding> {
     let cluster = NaimiTrehel::cluster(2).expect("two are enough");
@@ -24,12 +24,12 @@ pub fn suzuki_kasami_stack(flawed: bool) -> Check<Numbered> {
 }
 
 /// Suzuki's and Kasami's algorithm, where a request that finds the token resting is served whatever its number: the token
-/// comes to one who has been served.
+/// comes to a node that has been served.
 pub fn suzuki_kasami_stale(flawed: bool) -> Check<Numbered> {
     Check::new(Numbered::cluster(3, if flawed { Next::Asking } else { Next::Queue }))
 }
 
-/// Suzuki's and Kasami's algorithm, where who sends the token on keeps it too: then there are two.
+/// Suzuki's and Kasami's algorithm, where a node that sends the token on keeps it too: then there are two.
 pub fn suzuki_kasami_kept(flawed: bool) -> Check<Numbered> {
     let cluster = Numbered::cluster(2, if flawed { Next::Keeping } else { Next::Queue });
     Check::new(cluster).one_token(TokenClaim {
@@ -38,12 +38,12 @@ pub fn suzuki_kasami_kept(flawed: bool) -> Check<Numbered> {
     })
 }
 
-/// Ricart's and Agrawala's token, where who leaves looks for the next from the lowest number: the highest starves.
+/// Ricart's and Agrawala's token, where a node that leaves looks for the next from the lowest number: the highest starves.
 pub fn ricart_agrawala_token_lowest(flawed: bool) -> Check<Numbered> {
     patience(Numbered::cluster(3, if flawed { Next::Lowest } else { Next::Round }), 2)
 }
 
-/// Raymond's tree, where a node that has the token serves itself first: in the middle of a star it passes those who asked
+/// Raymond's tree, where a node that has the token serves itself first: in the middle of a star it passes those that asked
 /// before. It does so once each time that the token comes by, so nobody starves; but one is passed once more than is fair.
 pub fn raymond_greedy(flawed: bool) -> Check<Lift> {
     patience(Lift::star(3, flawed), 1)
@@ -110,18 +110,18 @@ impl Protocol for Forwarding {
     }
 }
 
-/// Who has the token next, in [`Numbered`].
+/// Which node has the token next, in [`Numbered`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Next {
     /// First come, first served: Suzuki's and Kasami's rule.
     Queue,
-    /// Who comes after us in number: Ricart's and Agrawala's.
+    /// The node that comes after us in number: Ricart's and Agrawala's.
     Round,
     /// Wrong: last come, first served.
     Stack,
     /// Wrong: the lowest number.
     Lowest,
-    /// Wrong: who asks while the token rests, whatever its number; else first come, first served.
+    /// Wrong: a node that asks while the token rests, whatever its number; else first come, first served.
     Asking,
     /// Wrong: first come, first served, but the token stays as well.
     Keeping,
@@ -132,7 +132,7 @@ enum Next {
 pub enum NumberedMessage {
     /// I want in, for the time with this number.
     Request(u64),
-    /// The token: the number of each node's last entry, and who waits.
+    /// The token: the number of each node's last entry, and the nodes that wait.
     Token(Vec<u64>, Vec<NodeId>),
 }
 
