@@ -9,11 +9,12 @@
 //! | [`draw`] | space-time diagrams and charts |
 //! | [`report`] | one page with all of it |
 //!
-//! Each folder stands by itself; only `command` and `report` bring them together.
+//! Each folder stands by itself; only `command` and `report` bring them together. [`label`] is what they share.
 #![forbid(unsafe_code)]
 
 pub mod count;
 pub mod draw;
 pub mod explore;
+pub mod label;
 pub mod measure;
 pub mod report;

@@ -1,4 +1,4 @@
-//! Messages an entry: measured in the simulator, beside the formula.
+//! Messages per entry: measured in the simulator, beside the formula.
 
 use std::fmt::Write;
 use std::ops::RangeInclusive;
@@ -8,6 +8,8 @@ use exclusion::message::Cost;
 use exclusion::message::registry::{Algorithm, Shipped, Visitor};
 use exclusion::message::sim::{Delay, Simulation, Workload};
 use serde::Serialize;
+
+use crate::label::label;
 
 /// How much is wanted of a cluster.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum, Serialize)]
@@ -37,7 +39,7 @@ impl Load {
         }
     }
 
-    /// About so many entries of this load; at least one a node.
+    /// About so many entries of this load; at least one per node.
     fn workload(self, nodes: usize, entries: u64) -> Workload {
         let entries = entries.max(nodes as u64);
         match self {
@@ -61,11 +63,13 @@ pub struct Row {
     pub algorithm: &'static str,
     /// How many nodes.
     pub nodes: usize,
+    /// How many may be inside at a time.
+    pub entries_at_a_time: usize,
     /// How much was wanted.
     pub load: Load,
     /// How many entries there were.
     pub entries: u64,
-    /// Messages an entry: the least of any episode between two moments of silence,
+    /// Messages per entry: the least of any episode between two moments of silence,
     pub min: f64,
     /// over the whole run,
     pub mean: f64,
@@ -96,7 +100,7 @@ pub struct Measure {
 impl Measure {
     /// Runs are cut so that they send about so many messages.
     const MESSAGES: f64 = 2_000_000.0;
-    const ENTRIES_A_NODE: u64 = 100;
+    const ENTRIES_PER_NODE: u64 = 100;
 }
 
 impl Visitor for Measure {
@@ -111,13 +115,13 @@ impl Measure {
     /// Measures any cluster.
     pub(crate) fn measure<P: Shipped>(self, algorithm: &'static Algorithm, cluster: Vec<P>) -> Row {
         let Self { load, seed } = self;
-        let nodes = cluster.len();
+        let (nodes, entries_at_a_time) = (cluster.len(), cluster[0].entries_at_a_time());
         let cost = P::cost(&cluster).expect("every algorithm of the registry has a formula");
         let promise = load.promise(&cost).clone();
         // Where there is no bound to go by, the entries alone are bounded.
         let most = if promise.end().is_finite() { promise.end().max(1.0) } else { 1.0 };
         let affordable = (Self::MESSAGES / most) as u64;
-        let entries = affordable.min(Self::ENTRIES_A_NODE * nodes as u64);
+        let entries = affordable.min(Self::ENTRIES_PER_NODE * nodes as u64);
         let delay =
             if load == Load::Alone { Delay::Constant(1.0) } else { Delay::Exponential(1.0) };
         let run = Simulation::new(cluster)
@@ -128,6 +132,7 @@ impl Measure {
         let mut row = Row {
             algorithm: algorithm.name,
             nodes,
+            entries_at_a_time,
             load,
             entries: 0,
             min: 0.0,
@@ -163,9 +168,11 @@ pub struct WaitingRow {
     pub algorithm: &'static str,
     /// How many nodes.
     pub nodes: usize,
+    /// How many may be inside at a time.
+    pub entries_at_a_time: usize,
     /// How many requests wait: m.
     pub waiting: usize,
-    /// Messages an entry, over many cycles.
+    /// Messages per entry, over many cycles.
     pub mean: f64,
     /// What the formula says, without messages to oneself.
     pub formula: f64,
@@ -179,15 +186,27 @@ pub struct WaitingRow {
 #[derive(Clone, Copy, Debug)]
 pub struct AtWaiting(pub usize);
 
+impl AtWaiting {
+    /// Whether so many of so many nodes can wait.
+    ///
+    /// # Errors
+    /// If not, and how many can.
+    pub fn check(self, nodes: usize) -> Result<(), String> {
+        let Self(waiting) = self;
+        if waiting == 0 || waiting >= nodes {
+            return Err(format!("{waiting} of {nodes} nodes cannot wait: take 1 to {}", nodes - 1));
+        }
+        Ok(())
+    }
+}
+
 impl Visitor for AtWaiting {
     type Output = Result<WaitingRow, String>;
 
     fn visit<P: Shipped>(self, algorithm: &'static Algorithm, cluster: Vec<P>) -> Self::Output {
         let Self(waiting) = self;
-        let nodes = cluster.len();
-        if waiting == 0 || waiting >= nodes {
-            return Err(format!("{waiting} of {nodes} nodes cannot wait: take 1 to {}", nodes - 1));
-        }
+        let (nodes, entries_at_a_time) = (cluster.len(), cluster[0].entries_at_a_time());
+        self.check(nodes)?;
         let several = usize::from(algorithm.several_entries);
         // Of m+1 nodes that want in, the good site is outside when its cycle begins. The first cycles are left out.
         let sent = |cycles: u64| {
@@ -207,22 +226,36 @@ impl Visitor for AtWaiting {
         let formula = share(nodes - 1 - several) + 1.0 + several as f64;
         let thesis = share(nodes) + 1.0 + several as f64;
         let ok = (mean - formula).abs() < 1e-9;
-        Ok(WaitingRow { algorithm: algorithm.name, nodes, waiting, mean, formula, thesis, ok })
+        Ok(WaitingRow {
+            algorithm: algorithm.name,
+            nodes,
+            entries_at_a_time,
+            waiting,
+            mean,
+            formula,
+            thesis,
+            ok,
+        })
     }
 }
 
 /// Rows at m waiting as a table.
 pub fn waiting_table(rows: &[WaitingRow]) -> String {
     let mut text = format!(
-        "{:26}{:>8}{:>9}{:>11}{:>11}{:>11}\n",
-        "algorithm", "nodes", "waiting", "measured", "formula", "thesis"
+        "{:43}{:>33}\n{:26}{:>8}{:>9}{:>11}{:>11}{:>11}\n",
+        "", "messages per entry", "algorithm", "nodes", "waiting", "measured", "formula", "thesis"
     );
     for row in rows {
         let verdict = if row.ok { "ok" } else { "NOT OK" };
         writeln!(
             text,
             "{:26}{:>8}{:>9}{:>11.2}{:>11.2}{:>11.2}  {verdict}",
-            row.algorithm, row.nodes, row.waiting, row.mean, row.formula, row.thesis
+            label(row.algorithm, row.entries_at_a_time),
+            row.nodes,
+            row.waiting,
+            row.mean,
+            row.formula,
+            row.thesis
         )
         .expect("a string takes it");
     }
@@ -232,8 +265,8 @@ pub fn waiting_table(rows: &[WaitingRow]) -> String {
 /// Rows as a table that a person can read.
 pub fn table(rows: &[Row]) -> String {
     let mut text = format!(
-        "{:26}{:>8}  {:10}{:>9}{:>11}{:>11}{:>11}  formula\n",
-        "algorithm", "nodes", "load", "entries", "min", "mean", "max"
+        "{:55}{:>33}\n{:26}{:>8}  {:10}{:>9}{:>11}{:>11}{:>11}  formula\n",
+        "", "messages per entry", "algorithm", "nodes", "load", "entries", "min", "mean", "max"
     );
     for row in rows {
         let verdict = match (&row.error, row.ok) {
@@ -250,7 +283,7 @@ pub fn table(rows: &[Row]) -> String {
         writeln!(
             text,
             "{:26}{:>8}  {:10}{:>9}{:>11.2}{:>11.2}{:>11.2}  {} = {promised}: {verdict}",
-            row.algorithm,
+            label(row.algorithm, row.entries_at_a_time),
             row.nodes,
             row.load.name(),
             row.entries,

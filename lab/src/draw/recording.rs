@@ -40,14 +40,15 @@ where
     Ok(traces.remove(0))
 }
 
-/// A user that has not entered after so long will not: plain voting deadlocks, which is worth a picture too.
+/// A user that has not entered after so long will not: a deadlock is worth a picture too.
 const STUCK: Duration = Duration::from_secs(2);
 
 #[cfg(test)]
 mod tests {
-    use exclusion::message::{CentralCoordinator, Happening, RicartAgrawala, replay};
+    use exclusion::message::{CentralCoordinator, Happening, Quorums, RicartAgrawala, replay};
 
     use super::*;
+    use crate::explore::broken::maekawa_voting::MaekawaVoting;
 
     #[test]
     fn a_recorded_run_has_every_entry_and_can_be_replayed() {
@@ -67,5 +68,14 @@ mod tests {
         let trace = record(nodes, 1).expect("nobody dies");
         let others = RicartAgrawala::cluster(3).expect("three are enough");
         assert!(replay(others, &trace).is_err());
+    }
+
+    /// Plain voting on a circle deadlocks sooner or later.
+    #[test]
+    fn users_that_get_stuck_are_recorded_until_then() {
+        let quorums = Quorums::majority(3).expect("three are enough");
+        let trace = record(MaekawaVoting::cluster(&quorums), 1000).expect("nobody dies");
+        let count = |happening| trace.events.iter().filter(|it| it.happening == happening).count();
+        assert!(count(Happening::Enters) < count(Happening::Requests), "nobody is left waiting");
     }
 }

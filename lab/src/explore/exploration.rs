@@ -11,6 +11,8 @@ use exclusion::message::check::{
 use exclusion::message::{Channels, Protocol, Trace};
 use serde::{Serialize, Serializer};
 
+use crate::label::label;
+
 /// What came of an exploration.
 #[derive(Clone, Debug, Serialize)]
 pub struct Explored {
@@ -18,9 +20,11 @@ pub struct Explored {
     pub algorithm: String,
     /// How many nodes.
     pub nodes: usize,
+    /// How many may be inside at a time.
+    pub entries_at_a_time: usize,
     /// How many times each user wanted in; node by node where that differs.
     pub requests: String,
-    /// In which order messages arrived: `fifo` or `any`; `, quick` if users acted only when none was on its way; and
+    /// In which order messages arrived: `fifo` or `any`; `, quick` if users acted only when none was in flight; and
     /// `, late` if timers ran out at any moment.
     pub channels: String,
     /// How many states there are.
@@ -55,6 +59,11 @@ impl Explored {
         format!(
             "| `{algorithm}` | {nodes} | {requests} | {channels} | {states} | {depth} | {claims} | {verdict} |"
         )
+    }
+
+    /// Its name in a table for people, with k where several may be inside at a time.
+    pub fn label(&self) -> String {
+        label(&self.algorithm, self.entries_at_a_time)
     }
 
     /// What is claimed to hold always, in a word each.
@@ -122,6 +131,9 @@ pub trait Explorable:
     /// How many times each wants in.
     fn requests(&self) -> &[u8];
 
+    /// How many may be inside at a time.
+    fn entries_at_a_time(&self) -> usize;
+
     /// In which order messages arrive; for registers, there are none.
     fn channels(&self) -> String;
 
@@ -136,6 +148,10 @@ impl<P: Protocol> Explorable for Check<P> {
 
     fn requests(&self) -> &[u8] {
         self.wanted()
+    }
+
+    fn entries_at_a_time(&self) -> usize {
+        self.cluster()[0].entries_at_a_time()
     }
 
     fn channels(&self) -> String {
@@ -205,6 +221,7 @@ impl Explorer<'_> {
         Explored {
             algorithm: algorithm.to_owned(),
             nodes: model.nodes(),
+            entries_at_a_time: model.entries_at_a_time(),
             requests: in_words(model.requests()),
             channels: model.channels(),
             states: checker.unique_state_count(),

@@ -6,4 +6,5 @@ pub mod erased;
 pub mod exploration;
 pub mod registers;
 pub mod scope;
+pub mod scopes;
 pub mod seat_program;

@@ -1,7 +1,7 @@
 //! The shared-memory locks as models, for what loom cannot reach: three and four seats, whatever the order of steps.
 //!
-//! A step is one read or one write of a register. Orderings are loom's business, and so is who wakes whom: whoever
-//! waits here looks again and again, at one seat after the other. A contender may withdraw wherever it waits, and come
+//! A step is one read or one write of a register. Orderings are loom's business, and so are wake-ups: a
+//! contender that waits here looks again and again, at one seat after the other. A contender may withdraw wherever it waits, and come
 //! back.
 
 use std::fmt::Write;
@@ -11,7 +11,7 @@ use exclusion::message::check::{Model, Path, Property};
 use super::exploration::{Explorable, Shown};
 use super::seat_program::{Next, Program};
 
-/// Some contenders for a lock, each of whom wants in so often, and may withdraw so often.
+/// Some contenders for a lock, each of which wants in so often, and may withdraw so often.
 #[derive(Clone, Debug)]
 pub struct Contention<A> {
     /// The lock.
@@ -22,7 +22,7 @@ pub struct Contention<A> {
     pub withdrawals: u8,
     /// How many others may enter while one waits, from when it has drawn; if a bound is claimed.
     pub most_passed: Option<u8>,
-    /// Whether who has drawn before another begins must enter first.
+    /// Whether one that has drawn before another begins must enter first.
     pub first_come: bool,
 }
 
@@ -38,7 +38,7 @@ struct Contender<P> {
     at: At<P>,
     entries_left: u8,
     withdrawals_left: u8,
-    /// Who had drawn when we began, and has neither entered nor withdrawn: a bit a seat.
+    /// The seats that had drawn when we began, and have neither entered nor withdrawn: a bit per seat.
     ahead: u8,
     /// How many others have entered since we have drawn.
     passed: u8,
@@ -67,14 +67,14 @@ pub enum Move {
 }
 
 impl<A: Program> Contention<A> {
-    /// Contenders for a lock that promises to serve first who comes first.
+    /// Contenders for a lock that promises to serve those first that come first.
     pub fn first_come(lock: A, seats: usize) -> Self {
         let most_passed = Some(u8::try_from(seats - 1).unwrap_or(u8::MAX));
         Self { most_passed, first_come: true, ..Self::unordered(lock, seats) }
     }
 
-    /// Contenders for a lock that promises no order, but that nobody is passed twice who has come as far as to wait for
-    /// the last other.
+    /// Contenders for a lock that promises no order, but that one that has come as far as to wait for the last
+    /// other is not passed twice.
     pub fn unordered(lock: A, seats: usize) -> Self {
         let most_passed = Some(1);
         Self { lock, entries: vec![1; seats], withdrawals: 0, most_passed, first_come: false }
@@ -144,7 +144,7 @@ impl<A: Program> Contention<A> {
         }
     }
 
-    /// Who has drawn, and waits: a bit a seat.
+    /// The seats that have drawn, and wait: a bit per seat.
     fn drawn(&self, moment: &Moment<A::Place>) -> u8 {
         let seats = moment.contenders.iter().enumerate();
         seats.filter(|(seat, it)| self.waits(*seat, it)).fold(0, |bits, (seat, _)| bits | 1 << seat)
@@ -270,6 +270,10 @@ impl<A: Program> Explorable for Contention<A> {
 
     fn requests(&self) -> &[u8] {
         &self.entries
+    }
+
+    fn entries_at_a_time(&self) -> usize {
+        1
     }
 
     fn channels(&self) -> String {

@@ -1,7 +1,7 @@
-//! What can be explored, with all that it claims, and how far it is.
+//! What can be explored, with all that it claims: the algorithms of the registry, and the locks over registers.
 
 use exclusion::message::check::{Check, Timers, Users};
-use exclusion::message::registry::{ALGORITHMS, Algorithm, RegistryError, Shipped, Size, Visitor};
+use exclusion::message::registry::{Algorithm, RegistryError, Shipped, Size, Visitor};
 use exclusion::message::{Channels, ClusterError, NodeId};
 
 use super::exploration::ModelVisitor;
@@ -19,10 +19,12 @@ pub struct Scope {
     pub timers: Timers,
     /// When users ask and leave.
     pub users: Users,
+    /// How many may be inside at a time, where an algorithm lets in several; [two](usual_entries) if it is not said.
+    pub entries: Option<usize>,
 }
 
 impl Scope {
-    /// So many nodes, each of whose users wants in so often.
+    /// So many nodes, where each user wants in so often.
     pub fn new(nodes: usize, requests: u8) -> Self {
         Self::of(vec![requests; nodes])
     }
@@ -30,13 +32,7 @@ impl Scope {
     /// As many nodes as there are numbers: so often each one's user wants in.
     pub fn of(requests: impl Into<Vec<u8>>) -> Self {
         let (timers, users) = (Timers::InTime, Users::AnyTime);
-        Self { requests: requests.into(), channels: None, timers, users }
-    }
-
-    /// The same, where messages are quicker than users.
-    #[must_use]
-    pub fn quick(self) -> Self {
-        Self { users: Users::Unhurried, ..self }
+        Self { requests: requests.into(), channels: None, timers, users, entries: None }
     }
 
     /// The same, where timers may run out at any moment.
@@ -83,102 +79,85 @@ fn contention<A: Program>(
 /// How many nodes there may be: with more, not even a beginning is explored.
 pub const MOST_NODES: usize = 8;
 
-/// The locks over registers: they send no messages, and set no timers.
-pub const REGISTERS: [&str; 3] = ["bakery", "black_white_bakery", "tournament"];
+/// How many may be inside at a time unless it is said: two show what there is to see, where so many can be.
+fn usual_entries(nodes: usize) -> usize {
+    nodes.saturating_sub(1).clamp(1, 2)
+}
 
-/// Makes the check of an algorithm, or of a lock over registers, with all that it claims, and does something with it.
+/// A lock over registers. It sends no messages, sets no timers, and lets in one at a time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RegisterLock {
+    /// Lamport's bakery.
+    Bakery,
+    /// The bakery whose tickets are bounded, since they have one of two colours.
+    BlackWhiteBakery,
+    /// A tree of locks for two.
+    Tournament,
+}
+
+impl RegisterLock {
+    /// Every lock over registers.
+    pub const ALL: [Self; 3] = [Self::Bakery, Self::BlackWhiteBakery, Self::Tournament];
+
+    /// Its name, as commands take it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Bakery => "bakery",
+            Self::BlackWhiteBakery => "black_white_bakery",
+            Self::Tournament => "tournament",
+        }
+    }
+
+    /// The lock of this name, if there is one.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|lock| lock.name() == name)
+    }
+
+    fn with_model<V: ModelVisitor>(
+        self,
+        scope: &Scope,
+        visitor: V,
+    ) -> Result<V::Output, RegistryError> {
+        let (name, seats) = (self.name(), scope.requests.len());
+        if seats > MOST_NODES {
+            return Err(RegistryError::TooManyNodes { algorithm: name, most: MOST_NODES });
+        }
+        ClusterError::check_size(seats).map_err(|why| RegistryError::Unfit(name, why))?;
+        Ok(match self {
+            Self::Bakery => {
+                let lock = Bakery { seats, flaw: None };
+                visitor.visit(name, contention(scope, Contention::first_come, lock))
+            }
+            Self::BlackWhiteBakery => {
+                let lock = BlackWhite { seats, hasty: false };
+                visitor.visit(name, contention(scope, Contention::first_come, lock))
+            }
+            Self::Tournament => {
+                let lock = Tournament { seats, leaf_first: false };
+                visitor.visit(name, contention(scope, Contention::unordered, lock))
+            }
+        })
+    }
+}
+
+/// Makes the model of an algorithm, or of a lock over registers, with all that it claims, and does something with it.
 ///
 /// # Errors
-/// If there is no such algorithm, or not for so many nodes.
+/// If there is no such algorithm, or not for so many nodes, or not with so many inside at a time.
 pub fn with_check<V: ModelVisitor>(
     name: &str,
     scope: &Scope,
     visitor: V,
 ) -> Result<V::Output, RegistryError> {
-    let nodes = scope.requests.len();
-    if let Some(&lock) = REGISTERS.iter().find(|&&lock| lock == name) {
-        if nodes > MOST_NODES {
-            return Err(RegistryError::TooManyNodes { algorithm: lock, most: MOST_NODES });
-        }
-        ClusterError::check_size(nodes).map_err(|why| RegistryError::Unfit(lock, why))?;
-        return Ok(match lock {
-            "bakery" => {
-                let lock = Bakery { seats: nodes, flaw: None };
-                visitor.visit("bakery", contention(scope, Contention::first_come, lock))
-            }
-            "black_white_bakery" => {
-                let lock = BlackWhite { seats: nodes, hasty: false };
-                visitor.visit("black_white_bakery", contention(scope, Contention::first_come, lock))
-            }
-            _ => {
-                let lock = Tournament { seats: nodes, leaf_first: false };
-                visitor.visit("tournament", contention(scope, Contention::unordered, lock))
-            }
-        });
+    if let Some(lock) = RegisterLock::named(name) {
+        return lock.with_model(scope, visitor);
     }
-    let algorithm = Algorithm::named(name)?;
+    let (algorithm, nodes) = (Algorithm::named(name)?, scope.requests.len());
     if nodes > MOST_NODES {
         let algorithm = algorithm.name;
         return Err(RegistryError::TooManyNodes { algorithm, most: MOST_NODES });
     }
-    // Two inside at a time show what there is to see, where so many can be.
-    let k = nodes.saturating_sub(1).clamp(1, 2);
-    let size = Size { nodes, entries: algorithm.several_entries.then_some(k) };
+    let usual = algorithm.several_entries.then(|| usual_entries(nodes));
+    let size = Size { nodes, entries: scope.entries.or(usual) };
     algorithm.build(size, Within { scope, visitor })
-}
-
-/// A part of [`all`] that takes some seconds.
-pub fn soon() -> Vec<(&'static str, Scope)> {
-    let mut scopes = all();
-    scopes.retain(|(name, scope)| {
-        let nodes = scope.requests.len();
-        let entries: u8 = scope.requests.iter().sum();
-        let large = ["lamport", "ricart_agrawala", "carvalho_roucairol", "raymond_k", "banta_fair"];
-        let large = large.contains(name) || REGISTERS.contains(name);
-        let quick = scope.users == Users::Unhurried;
-        nodes == 2 || nodes == 3 && (entries <= 3 || quick || !large)
-    });
-    scopes
-}
-
-/// Two nodes twice each, three nodes, and four where it fits: how many times each wants in.
-const USUAL: &[&[u8]] = &[&[2, 2], &[1, 1, 1], &[2, 2, 2], &[1, 1, 1, 1]];
-
-/// Where messages are quick: each often enough to pass the others too often.
-const QUICK: &[&[u8]] = &[&[3, 3, 3], &[2, 2, 2, 2]];
-
-/// What is explored of each algorithm when all are: slow and quick messages; and where it is claimed that nothing is lost
-/// by it, timers that run out at any moment.
-pub fn all() -> Vec<(&'static str, Scope)> {
-    let names = REGISTERS.into_iter().chain(ALGORITHMS.iter().map(|algorithm| algorithm.name));
-    let scopes = names.flat_map(|name| {
-        let (slow, quick): (&[&[u8]], _) = match name {
-            // A seat that is never taken, so that the others may withdraw; and one who comes twice.
-            name if REGISTERS.contains(&name) => (
-                &[&[2, 2], &[1, 1, 1], &[2, 2, 2], &[1, 1, 1, 1], &[1, 1, 1, 0], &[2, 1, 1, 1]],
-                &[][..],
-            ),
-            // By order of asking: the others come often enough to pass, however slow messages are. Many messages.
-            "lamport" => (&[&[2, 2], &[1, 1, 1], &[3, 3], &[2, 1, 1]], QUICK),
-            "ricart_agrawala" => {
-                (&[&[2, 2], &[1, 1, 1], &[2, 2, 2], &[1, 1, 1, 1], &[3, 3], &[1, 3, 2]], QUICK)
-            }
-            "raymond_k" => (&[&[2, 2], &[1, 1, 1], &[2, 1, 1], &[1, 1, 1, 0]], QUICK),
-            // The circle of four does not meet.
-            "maekawa_circle" => (&[&[2, 2], &[1, 1, 1], &[2, 2, 2]], &QUICK[..1]),
-            "maekawa_triangle" => (&[&[1, 1, 1], &[2, 2, 2], &[1, 1, 1, 1, 0, 0]], &QUICK[..1]),
-            "maekawa_plane" => (&[&[1, 1, 1, 0, 0, 0, 0]], &[&[4, 3, 1, 0, 0, 0, 0][..]][..]),
-            "suzuki_kasami_line" | "suzuki_kasami_tree" | "singhal_heuristic" => {
-                (USUAL, &[&[3, 3, 3][..], &[3, 2, 2, 1]][..])
-            }
-            _ => (USUAL, QUICK),
-        };
-        let late: &[&[u8]] =
-            if name.ends_with("hardened") { &[&[1, 1, 1], &[2, 2, 2]] } else { &[] };
-        let slow = slow.iter().map(|&requests| Scope::of(requests));
-        let quick = quick.iter().map(|&requests| Scope::of(requests).quick());
-        let late = late.iter().map(|&requests| Scope::of(requests).late());
-        slow.chain(quick).chain(late).map(move |scope| (name, scope)).collect::<Vec<_>>()
-    });
-    scopes.collect()
 }

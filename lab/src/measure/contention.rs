@@ -1,12 +1,14 @@
 //! Contention: how many entries, how evenly spread, and how long the waits.
 
-use std::sync::Barrier;
+use std::io;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 use hdrhistogram::Histogram;
 use serde::Serialize;
 
+use super::start::Start;
 use super::subject::Subject;
 use super::workload::{Work, Workload};
 
@@ -17,7 +19,7 @@ pub struct Measurable {
     pub name: &'static str,
     /// How many threads can use it at a time.
     pub most_threads: usize,
-    measure: fn(Workload, usize, Duration) -> Round,
+    measure: fn(Workload, usize, Duration) -> io::Result<Round>,
 }
 
 /// Every lock of the lab, in the order of the tables.
@@ -38,7 +40,7 @@ pub fn measurables() -> Vec<Measurable> {
 
 /// What one measurement of one lock gave.
 struct Round {
-    /// Million entries a second.
+    /// Million entries per second.
     mops: f64,
     jain: f64,
     waits: Histogram<u64>,
@@ -53,7 +55,7 @@ pub struct Row {
     pub threads: usize,
     /// What they do.
     pub workload: Workload,
-    /// Million entries a second.
+    /// Million entries per second.
     pub mops: f64,
     /// The spread of `mops` over the rounds: (highest - lowest) / median.
     pub spread: f64,
@@ -106,11 +108,14 @@ pub struct Plan {
 
 /// Measures the locks in turn, round after round, so that whatever else the machine does meets all of
 /// them alike. Calls `progress` before each measurement. A lock for fewer threads is left out.
+///
+/// # Errors
+/// If so many threads cannot be had.
 pub fn contend(
     plan: &Plan,
     locks: &[Measurable],
     mut progress: impl FnMut(&'static str),
-) -> Vec<Row> {
+) -> io::Result<Vec<Row>> {
     let able: Vec<_> = locks.iter().filter(|lock| plan.threads <= lock.most_threads).collect();
     let mut rounds: Vec<Vec<Round>> = able.iter().map(|_| Vec::new()).collect();
     for round in 0..plan.rounds {
@@ -118,7 +123,7 @@ pub fn contend(
             // Each round starts with another lock, so that none is always the first.
             let index = (turn + round) % able.len();
             progress(able[index].name);
-            rounds[index].push((able[index].measure)(plan.workload, plan.threads, plan.slice));
+            rounds[index].push((able[index].measure)(plan.workload, plan.threads, plan.slice)?);
         }
     }
     let mut rows: Vec<_> =
@@ -129,7 +134,7 @@ pub fn contend(
         row.ratio_std = std.map(|std| row.mops / std);
         row.ratio_parking_lot = parking_lot.map(|parking_lot| row.mops / parking_lot);
     }
-    rows
+    Ok(rows)
 }
 
 fn summary(plan: &Plan, lock: &'static str, rounds: Vec<Round>) -> Row {
@@ -180,48 +185,48 @@ struct Seen {
     waits: Histogram<u64>,
 }
 
-fn measure<S: Subject>(workload: Workload, threads: usize, slice: Duration) -> Round {
+fn measure<S: Subject>(workload: Workload, threads: usize, slice: Duration) -> io::Result<Round> {
     let work = workload.work();
     let mut subject = S::fresh();
-    let start = Barrier::new(threads + 1);
+    let start = Start::default();
     let stop = AtomicBool::new(false);
     let (elapsed, seen) = std::thread::scope(|scope| {
-        let workers: Vec<_> = subject
-            .handles(threads)
-            .into_iter()
-            .map(|mut handle| {
-                let (start, stop) = (&start, &stop);
-                scope.spawn(move || {
-                    start.wait();
+        let mut workers = Vec::new();
+        for mut handle in subject.handles(threads) {
+            let (start, stop) = (&start, &stop);
+            let worker = Builder::new().spawn_scoped(scope, move || {
+                // None if it was called off.
+                start.wait().then(|| {
                     if workload.is_shorter_than_a_clock() {
                         in_batches::<S>(&mut handle, stop)
                     } else {
                         one_by_one::<S>(&mut handle, work, stop)
                     }
                 })
-            })
-            .collect();
+            });
+            workers.push(worker.inspect_err(|_| start.call_off())?);
+        }
+        start.gather(threads);
         // Read before the workers start: a main thread that is late would flatter them.
         let began = Instant::now();
-        start.wait();
+        start.go();
         std::thread::sleep(slice);
         stop.store(true, Relaxed);
         let elapsed = began.elapsed();
-        let seen: Vec<_> =
-            workers.into_iter().map(|worker| worker.join().expect("nobody panics")).collect();
-        (elapsed, seen)
-    });
+        let seen = workers.into_iter().filter_map(|it| it.join().expect("nobody panics"));
+        io::Result::Ok((elapsed, seen.collect::<Vec<_>>()))
+    })?;
 
     let entries: u64 = seen.iter().map(|seen| seen.entries).sum();
     let mut waits = histogram();
     for seen in &seen {
         waits.add(&seen.waits).expect("one kind of histogram");
     }
-    Round {
+    Ok(Round {
         mops: entries as f64 / elapsed.as_secs_f64() / 1e6,
         jain: jain(&seen.iter().map(|seen| seen.entries).collect::<Vec<_>>()),
         waits,
-    }
+    })
 }
 
 /// Jain's index: the square of the sum over the number times the sum of the squares; 0 for no entries.

@@ -2,6 +2,7 @@
 
 pub mod actors;
 pub mod contention;
+mod start;
 pub mod subject;
 pub mod table;
 pub mod workload;

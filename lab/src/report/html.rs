@@ -96,7 +96,7 @@ pub struct Figure<'a> {
     pub title: &'a str,
     /// What there is to see, in a sentence or two.
     pub caption: &'a str,
-    /// What to type after `cargo run --release --`.
+    /// What to type after `cargo lab`.
     pub command: &'a str,
 }
 
@@ -105,7 +105,7 @@ impl Figure<'_> {
     pub fn around(&self, content: &str) -> String {
         let Self { id, title, caption, command } = self;
         // A word at a time: lines break between words, not at hyphens.
-        let words = format!("cargo run --release -- {command}");
+        let words = format!("cargo lab {command}");
         let words: Vec<_> =
             words.split(' ').map(|it| format!("<span>{}</span>", escape(it))).collect();
         format!(

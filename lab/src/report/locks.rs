@@ -68,7 +68,7 @@ fn uncontended(rows: &[Row], command: &str) -> String {
         caption: "Locking and unlocking, and nothing else; the ratios are of speed, more is faster.",
         command,
     };
-    figure.around(&table(&["lock", "#ns an entry", "#x std", "#x parking_lot"], rows))
+    figure.around(&table(&["lock", "#ns per entry", "#x std", "#x parking_lot"], rows))
 }
 
 fn throughput(workload: Workload, rows: &[&Row], command: &str) -> String {
@@ -88,7 +88,7 @@ fn throughput(workload: Workload, rows: &[&Row], command: &str) -> String {
     let curves = Chart {
         x: Axis::doubling("threads", &threads),
         y: Axis::powers_of_ten(
-            "thousand entries a second",
+            "thousand entries per second",
             rows.iter().map(|row| row.mops * 1e3),
             crate::draw::chart::number,
         ),
@@ -96,7 +96,7 @@ fn throughput(workload: Workload, rows: &[&Row], command: &str) -> String {
     };
     let title = format!("Throughput, {}", workload.name());
     let caption = format!(
-        "{}. Entries a second of all threads together: medians over the rounds.",
+        "{}. Entries per second of all threads together: medians over the rounds.",
         what_it_is(workload)
     );
     let id = format!("throughput-{}", workload.name());

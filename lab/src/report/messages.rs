@@ -44,7 +44,7 @@ fn over_nodes(rows: &[Row], command: &str) -> String {
     ]);
     let figure = Figure {
         id: "messages-over-nodes",
-        title: "Messages an entry, over the number of nodes",
+        title: "Messages per entry, over the number of nodes",
         caption: "Means of simulated runs; at random and when all want in, delays differ, and messages overtake each other where \
                   they may. Where a formula has no bound, none is drawn.",
         command,
