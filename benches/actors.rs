@@ -1,4 +1,4 @@
-//! Entries a second of clusters of actors, beside the floor: `cargo bench --bench actors`.
+//! Entries per second of clusters of actors, beside the floor: `cargo bench --bench actors`.
 //!
 //! The mark is half of the floor, alone, for the central coordinator and Ricart and Agrawala at 4 nodes. The floor bounces as many messages through the same channels, with no protocol and no users. `alone`: one node
 //! wants in, and the floor has one player. `all`: all nodes always want in; beside the floor of one player (entries one
@@ -7,8 +7,8 @@
 
 use exclusion::message::actor::DataOf;
 use exclusion::message::registry::{ALGORITHMS, Algorithm, Shipped, Size, Visitor};
-use lab::actors::{Timing, time_of_bouncing, time_of_entries};
-use lab::contention::median;
+use lab::measure::actors::{Timing, time_of_bouncing, time_of_entries};
+use lab::measure::contention::median;
 
 struct Compare {
     rounds: usize,
@@ -22,6 +22,10 @@ impl Visitor for Compare {
     where
         DataOf<P, ()>: Send + Sync,
     {
+        if !P::RESTS {
+            // A token that circles waits for its timer at each hop.
+            return;
+        }
         let name = algorithm.name;
         let Self { rounds, entries } = self;
         let nodes = cluster.len();
@@ -30,7 +34,7 @@ impl Visitor for Compare {
             let alone = time_of_entries(cluster.clone(), 1, entries);
             let all = time_of_entries(cluster.clone(), nodes, entries);
             let of_floor = |timing: &Timing, players| {
-                // Who need not ask anybody stands on no floor.
+                // A node that need not ask anybody stands on no floor.
                 let messages = timing.per_entry().round() as usize;
                 if messages < 2 {
                     return f64::NAN;
@@ -67,7 +71,7 @@ fn main() {
     for &nodes in sizes {
         // Where an arrangement does not exist, there is no cluster.
         // Those that wait for timers would measure the timers.
-        let timeless = |it: &&Algorithm| !it.within_tmax && it.name != "token_ring";
+        let timeless = |it: &&Algorithm| !it.within_tmax;
         for algorithm in ALGORITHMS.iter().filter(timeless) {
             let _ = algorithm.build(Size::of(nodes), Compare { rounds, entries });
         }

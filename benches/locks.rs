@@ -11,8 +11,8 @@ use criterion::{
     BenchmarkGroup, Criterion, criterion_group, criterion_main, measurement::WallTime,
 };
 use lab::each_subject;
-use lab::subject::Subject;
-use lab::workload::Workload;
+use lab::measure::subject::Subject;
+use lab::measure::workload::Workload;
 
 fn uncontended<S: Subject>(group: &mut BenchmarkGroup<'_, WallTime>) {
     let mut subject = S::fresh();

@@ -1,4 +1,4 @@
-//! How many message events a second the simulator does, on one core: `cargo bench --bench sim`.
+//! How many message events per second the simulator does, on one core: `cargo bench --bench sim`.
 //!
 //! All nodes always want in. `constant`: every message takes T. `exponential`: messages overtake each other.
 

@@ -1,24 +1,20 @@
-//! The lab of [`exclusion`]: measures its locks beside their peers, interleaved in one run, and counts the messages of
-//! its algorithms beside their formulas.
+//! The lab of [`exclusion`]: what its commands are made of.
+//!
+//! | folder | what is in it |
+//! |---|---|
+//! | `command` (of the binary) | one command per file: what it takes, checks and prints |
+//! | [`measure`] | locks beside their peers, interleaved in one run; actors beside the floor |
+//! | [`count`] | messages per entry beside their formulas, and the other criteria |
+//! | [`explore`] | everything that can happen, explored; and what is broken on purpose, refuted |
+//! | [`draw`] | space-time diagrams and charts |
+//! | [`report`] | one page with all of it |
+//!
+//! Each folder stands by itself; only `command` and `report` bring them together. [`label`] is what they share.
 #![forbid(unsafe_code)]
 
-pub mod actors;
-pub mod broken;
-pub mod chart;
-pub mod contention;
-pub mod criteria;
-pub mod diagram;
-pub mod erased;
-pub mod explorable;
-pub mod exploration;
-pub mod messages;
-pub mod palette;
-pub mod recording;
-pub mod registers;
+pub mod count;
+pub mod draw;
+pub mod explore;
+pub mod label;
+pub mod measure;
 pub mod report;
-pub mod seat_program;
-pub mod shiviz;
-pub mod sketch;
-pub mod subject;
-pub mod table;
-pub mod workload;

@@ -7,13 +7,13 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use command::{check, diagram, locks, messages, report};
+use command::{check, diagram, list, locks, messages, report};
 
 /// Measures the locks of `exclusion` beside their peers, counts messages beside their formulas, and explores both.
 #[derive(Parser)]
 #[command(
     version,
-    after_help = "Without a command: a tour of about a minute, and a page with all of it.\n\nExamples:\n  lab\n  lab locks --workloads short\n  lab check ricart_agrawala --nodes 3\n  lab report --output exclusion.html"
+    after_help = "Without a command: a tour of about a minute, and a page with all of it.\n\nExamples:\n  cargo lab\n  cargo lab list\n  cargo lab locks --workloads short\n  cargo lab check ricart_agrawala --nodes 3\n  cargo lab report --output exclusion.html"
 )]
 struct Lab {
     #[command(subcommand)]
@@ -22,9 +22,11 @@ struct Lab {
 
 #[derive(Subcommand)]
 enum Command {
+    /// What there is: every algorithm, lock and broken variant, by name
+    List(list::List),
     /// Contention: throughput, fairness and waiting times, ours and our peers' in one run
     Locks(locks::Locks),
-    /// Messages an entry of the distributed algorithms, measured beside their formulas
+    /// Messages per entry of the distributed algorithms, measured beside their formulas
     Messages(messages::Messages),
     /// Everything that can happen to a distributed algorithm, explored
     Check(check::CheckCommand),
@@ -37,6 +39,7 @@ enum Command {
 fn main() -> ExitCode {
     let outcome = match Lab::parse().command {
         None => report::tour(),
+        Some(Command::List(list)) => list.run(),
         Some(Command::Locks(locks)) => locks.run(),
         Some(Command::Messages(messages)) => messages.run(),
         Some(Command::Check(check)) => check.run(),
@@ -67,8 +70,8 @@ mod tests {
         });
         let mut parsed = 0;
         for help in helps {
-            for example in help.lines().filter(|line| line.starts_with("  lab")) {
-                let words = example.trim().split(' ');
+            for example in help.lines().filter(|line| line.starts_with("  ")) {
+                let words = example.trim().split(' ').skip_while(|word| *word == "cargo");
                 Lab::try_parse_from(words).unwrap_or_else(|error| panic!("{example}: {error}"));
                 parsed += 1;
             }

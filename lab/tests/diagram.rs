@@ -28,7 +28,7 @@ fn a_diagram_of_a_seed_is_the_same_each_time() {
     assert_eq!(picture.matches("class=\"inside\"").count(), 4 + 1);
     assert_eq!(picture.matches("class=\"asks\"").count(), 4 + 1);
     assert!(picture.matches("class=\"delayed\"").count() > 1);
-    // 2(n-1) messages an entry.
+    // 2(n-1) messages per entry.
     assert_eq!(picture.matches("class=\"message\"").count(), 4 * 2 * (3 - 1));
 }
 
@@ -79,7 +79,7 @@ fn a_log_for_shiviz_has_an_event_for_each_and_clocks_that_grow() {
         match words[..] {
             [_, _, "sends", message, ..] => drop(sent.insert(message, clock)),
             [_, _, "receives", message, ..] => {
-                // Who receives knows all that the sender knew.
+                // The receiver knows all that the sender knew.
                 let knew = sent.remove(message).expect("what is received was sent");
                 assert!(knew.iter().all(|(node, count)| clock[node] >= *count), "{pair:?}");
                 received += 1;
@@ -90,14 +90,33 @@ fn a_log_for_shiviz_has_an_event_for_each_and_clocks_that_grow() {
     assert!(last.len() > 1 && received > 0, "several hosts, and messages");
 }
 
-/// A deadlock among threads ends, and is drawn as far as it came.
+/// What a variant that is broken draws unless told otherwise.
 #[test]
-fn actors_that_get_stuck_are_drawn_too() {
-    let folder = folder("stuck");
-    let stuck = ["diagram", "maekawa_voting", "--from", "actors", "--entries", "200"];
-    let output = lab_in(&folder, &stuck);
+fn a_broken_variant_is_drawn_with_its_counterexample() {
+    let folder = folder("broken");
+    for told in [&[][..], &["--from", "counterexample"]] {
+        let output = lab_in(&folder, &[&["diagram", "maekawa_voting"], told].concat());
+        assert!(output.status.success(), "{output:?}");
+        let picture = std::fs::read_to_string(folder.join("maekawa_voting.svg")).expect("drawn");
+        // All three ask, and nobody enters; one stay stands in the legend.
+        assert_eq!(picture.matches("class=\"asks\"").count(), 3 + 1);
+        assert_eq!(picture.matches("class=\"inside\"").count(), 1);
+        std::fs::remove_file(folder.join("maekawa_voting.svg")).expect("it was there");
+    }
+}
+
+#[test]
+fn what_goes_to_the_standard_output_is_the_picture_alone() {
+    let folder = folder("standard-output");
+    let draw = ["diagram", "raymond_k", "--nodes", "5", "--k", "3", "--output", "-"];
+    let output = lab_in(&folder, &[&draw[..], &["--shiviz", "x.log"]].concat());
     assert!(output.status.success(), "{output:?}");
-    assert!(folder.join("maekawa_voting.svg").exists());
+    let picture = String::from_utf8(output.stdout).expect("text");
+    assert!(picture.starts_with("<svg") && picture.trim_end().ends_with("</svg>"), "{picture}");
+    assert!(picture.contains("raymond_k, k = 3, 5 nodes"), "the title names k");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("wrote x.log"), "{said}");
+    assert!(!folder.join("-").exists(), "a file is called -");
 }
 
 /// A cross is where an answer is held back: never where a token goes to another, or one asks in turn.

@@ -124,7 +124,7 @@ fn assert_sound(seen: &Seen, width: u32) {
         assert!(figure.is_some_and(|figure| figure.shown), "at {width}: no figure '{id}'");
     }
     for figure in &seen.figures {
-        assert!(figure.command.starts_with("cargo run --release -- "), "{figure:?}");
+        assert!(figure.command.starts_with("cargo lab "), "{figure:?}");
     }
 }
 
@@ -175,7 +175,7 @@ fn the_commands_of_the_diagrams_draw_them() {
             "{words:?}"
         );
         if let Some(nodes) = words.iter().position(|word| *word == "--nodes") {
-            assert_eq!(words[nodes + 1], life.to_string(), "a line a node");
+            assert_eq!(words[nodes + 1], life.to_string(), "a line per node");
         }
         drawn += 1;
     }

@@ -1,8 +1,8 @@
 //! The shared-memory locks explored register by register, as far as a test may take: `lab check --all` goes further.
 
-use lab::exploration::{Explored, Explorer};
-use lab::registers::Contention;
-use lab::seat_program::{Bakery, BlackWhite, Program, Tournament};
+use lab::explore::exploration::{Explored, Explorer};
+use lab::explore::registers::Contention;
+use lab::explore::seat_program::{Bakery, BlackWhite, Program, Tournament};
 
 fn explore<A: Program + Send + Sync + 'static>(contention: Contention<A>) -> Explored
 where

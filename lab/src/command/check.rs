@@ -6,30 +6,35 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use exclusion::message::Channels;
 use exclusion::message::check::{Model, Timers, Users};
+use exclusion::message::registry::RegistryError;
 use indicatif::{ProgressBar, ProgressStyle};
-use lab::broken::{BROKEN, with_broken};
-use lab::erased::Erased;
-use lab::explorable::{MOST_NODES, REGISTERS, Scope, all, soon, with_check};
-use lab::exploration::{Explorable, Explored, Explorer, ModelVisitor, Shown};
+use lab::explore::broken::{BROKEN, Broken, with_broken};
+use lab::explore::erased::Erased;
+use lab::explore::exploration::{Explorable, Explored, Explorer, ModelVisitor, Shown};
+use lab::explore::scope::{MOST_NODES, RegisterLock, Scope, with_check};
+use lab::explore::scopes::{all, soon};
 
+use super::destination::Destination;
 use super::diagram::draw_counterexample;
-use super::{Outcome, prepare, say, say_json};
+use super::{Outcome, say, say_json};
 
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  lab check ricart_agrawala --nodes 3
-  lab check lamport --channels any
-  lab check banta_efficient --nodes 3 --timers any-time
-  lab check lamport --channels any --diagram lamport.svg
-  lab check ricart_agrawala --nodes 2 --requests 1,4
-  lab check raymond --nodes 3 --requests 3 --quick
-  lab check --soon
-  lab check --all --json
-  lab check --broken
-  lab check naimi_trehel --nodes 3 --explore")]
+  cargo lab check ricart_agrawala --nodes 3
+  cargo lab check lamport --nodes 2 --channels any
+  cargo lab check banta_efficient --nodes 3 --timers any-time
+  cargo lab check lamport --nodes 2 --channels any --diagram lamport.svg
+  cargo lab check ricart_agrawala --nodes 2 --requests 1,4
+  cargo lab check raymond --nodes 3 --requests 3 --quick
+  cargo lab check raymond_k --nodes 3 --k 1
+  cargo lab check maekawa_1985
+  cargo lab check --soon
+  cargo lab check --all --json
+  cargo lab check --broken
+  cargo lab check naimi_trehel --nodes 3 --explore")]
 pub(crate) struct CheckCommand {
-    /// The algorithm to explore
+    /// What to explore: an algorithm, a lock over registers, or a broken variant, which must be refuted (`lab list` names them)
     #[arg(required_unless_present_any = ["all", "soon", "broken"])]
     algorithm: Option<String>,
     /// Every algorithm, as far as it is explored for the documentation
@@ -38,35 +43,37 @@ pub(crate) struct CheckCommand {
     /// A part of all that takes some seconds
     #[arg(long, conflicts_with_all = ["algorithm", "all", "explore"])]
     soon: bool,
-    /// Every variant that is wrong on purpose: each must be refuted
+    /// Every variant that is broken on purpose: each must be refuted
     #[arg(long, conflicts_with_all = ["algorithm", "all", "soon", "explore"])]
     broken: bool,
-    /// How many nodes
-    #[arg(long, default_value_t = 3, conflicts_with_all = Self::LISTS)]
-    nodes: usize,
-    /// How many times each user wants in; node by node, separated by commas, where that differs
+    /// How many nodes [default: 3]
+    #[arg(long, conflicts_with_all = Self::LISTS)]
+    nodes: Option<usize>,
+    /// How many times each user wants in; node by node, separated by commas, where that differs [default: 1]
     #[arg(
         long,
         value_delimiter = ',',
-        default_value = "1",
         value_parser = clap::value_parser!(u8).range(0..=20),
         conflicts_with_all = Self::LISTS
     )]
     requests: Vec<u8>,
+    /// How many may be inside at a time, for the algorithms that let in several [default: 2; 1 for two nodes]
+    #[arg(long, conflicts_with_all = Self::LISTS, conflicts_with = "markdown")]
+    k: Option<usize>,
     /// In which order messages arrive [default: as the algorithm needs it]
     #[arg(long, conflicts_with_all = Self::LISTS)]
     channels: Option<Order>,
     /// When timers run out [default: in-time]
     #[arg(long, conflicts_with_all = Self::LISTS)]
     timers: Option<When>,
-    /// Let users ask and leave only when no message is on its way, and claim a bound on how many pass one who waits, where the
-    /// others want in often enough to break it
+    /// Let users ask and leave only when no message is in flight, and claim a bound on how many others enter while one waits,
+    /// where they want in often enough to exceed it
     #[arg(long, conflicts_with_all = Self::LISTS)]
     quick: bool,
-    /// Give up after so many states, counted as often as they are come to
+    /// Give up after so many states, counted as often as they are reached
     #[arg(long, default_value_t = Self::MOST_STATES)]
     most_states: usize,
-    /// Print one JSON object a row
+    /// Print one JSON object per row
     #[arg(long)]
     json: bool,
     /// Print rows as the documentation has them
@@ -98,7 +105,7 @@ enum Order {
 
 #[derive(Clone, Copy, ValueEnum)]
 enum When {
-    /// Only when nothing is on its way to the node or from it
+    /// Only when no message is in flight to the node or from it
     InTime,
     /// At any moment
     AnyTime,
@@ -106,6 +113,7 @@ enum When {
 
 impl CheckCommand {
     const MOST_STATES: usize = 1_000_000_000;
+    const NODES: usize = 3;
 
     /// What says by itself what is explored.
     const LISTS: [&str; 3] = ["all", "soon", "broken"];
@@ -114,10 +122,46 @@ impl CheckCommand {
         if self.most_states == 0 {
             return Err("--most-states takes 1 or more".to_owned());
         }
-        if self.broken {
-            return self.run_broken();
+        let diagram = self.diagram.as_ref().map(|path| Destination::new(path, "--diagram"));
+        if diagram.is_some_and(Destination::is_standard_output) {
+            return Err(
+                "the rows are on the standard output: name a file with --diagram".to_owned()
+            );
         }
-        let scope = Scope {
+        let Some(name) = self.algorithm.as_deref() else {
+            return if self.broken {
+                self.refute(BROKEN, None)
+            } else {
+                self.explore_all(&if self.soon { soon() } else { all() }, None)
+            };
+        };
+        if let Some(broken) = Broken::named(name) {
+            self.refuse_scope("a broken variant has its own scope")?;
+            if self.explore {
+                return self.serve(name, with_broken(name, Forget).expect("it is listed"));
+            }
+            diagram.map_or(Ok(()), Destination::prepare)?;
+            return self.refute(std::slice::from_ref(broken), diagram);
+        }
+        let scope = self.scope()?;
+        if RegisterLock::named(name).is_some() {
+            let others = ["--nodes", "--requests"];
+            let why =
+                "locks over registers have neither messages nor timers, and let in one at a time";
+            self.refuse(|option| !others.contains(&option), why)?;
+        }
+        // Whether it can be is known before anything is written.
+        let model = with_check(name, &scope, Forget).map_err(in_words)?;
+        if self.explore {
+            return self.serve(name, model);
+        }
+        diagram.map_or(Ok(()), Destination::prepare)?;
+        self.explore_all(&[(name, scope)], diagram)
+    }
+
+    /// The scope that was told, of an algorithm or a lock.
+    fn scope(&self) -> Result<Scope, String> {
+        Ok(Scope {
             requests: self.requests()?,
             channels: self.channels.map(|order| match order {
                 Order::Fifo => Channels::Fifo,
@@ -128,86 +172,114 @@ impl CheckCommand {
                 Some(When::AnyTime) => Timers::AnyTime,
             },
             users: if self.quick { Users::Unhurried } else { Users::AnyTime },
-        };
-        let registers = |algorithm: &String| REGISTERS.contains(&algorithm.as_str());
-        let of_messages = self.channels.is_some() || self.timers.is_some() || self.quick;
-        if self.algorithm.as_ref().is_some_and(registers) && of_messages {
-            return Err(
-                "locks over registers have neither messages nor timers: leave those options out"
-                    .to_owned(),
-            );
+            entries: self.k,
+        })
+    }
+
+    fn requests(&self) -> Result<Vec<u8>, String> {
+        let nodes = self.nodes.unwrap_or(Self::NODES);
+        if nodes > MOST_NODES {
+            return Err(format!("so many nodes would take too long: take at most {MOST_NODES}"));
         }
-        let wanted = match self.algorithm.as_deref() {
-            Some(algorithm) if self.explore => return self.serve(algorithm, &scope),
-            Some(algorithm) => vec![(algorithm, scope)],
-            None if self.soon => soon(),
-            None => all(),
+        let requests = match self.requests[..] {
+            [] => vec![1; nodes],
+            [each] => vec![each; nodes],
+            ref listed if listed.len() == nodes => listed.to_vec(),
+            ref listed => {
+                return Err(format!(
+                    "--requests has {} numbers for {nodes} nodes: take one for all, or one for each",
+                    listed.len(),
+                ));
+            }
         };
-        if let Some(path) = &self.diagram {
-            prepare(path, "--diagram")?;
+        if nodes > 0 && requests.iter().all(|&times| times == 0) {
+            return Err("where nobody wants in there is nothing to explore: take --requests of 1 \
+                        or more for some node"
+                .to_owned());
         }
+        Ok(requests)
+    }
+
+    /// Refuses the options that say how far to explore.
+    fn refuse_scope(&self, why: &str) -> Result<(), String> {
+        self.refuse(|_| true, why)
+    }
+
+    /// Refuses some of the options that say how far to explore, if they were given.
+    fn refuse(&self, refused: impl Fn(&str) -> bool, why: &str) -> Result<(), String> {
+        let given = [
+            ("--nodes", self.nodes.is_some()),
+            ("--requests", !self.requests.is_empty()),
+            ("--k", self.k.is_some()),
+            ("--channels", self.channels.is_some()),
+            ("--timers", self.timers.is_some()),
+            ("--quick", self.quick),
+        ];
+        match given.into_iter().find(|(option, given)| *given && refused(option)) {
+            Some((option, _)) => Err(format!("{why}: leave {option} out")),
+            None => Ok(()),
+        }
+    }
+
+    fn explorer(&self) -> Explore {
+        Explore { most_states: self.most_states }
+    }
+
+    /// Explores one after the other: all must hold.
+    fn explore_all(&self, wanted: &[(&str, Scope)], diagram: Option<Destination<'_>>) -> Outcome {
         self.say_heading();
         let mut all_hold = true;
-        for (algorithm, scope) in wanted {
-            let explore = Explore { most_states: self.most_states };
-            let explored =
-                with_check(algorithm, &scope, explore).map_err(|error| error.to_string())?;
+        for (name, scope) in wanted {
+            let explored = with_check(name, scope, self.explorer()).map_err(in_words)?;
             all_hold &= explored.verdict == "holds";
             self.tell(&explored);
-            if let Some(path) = &self.diagram {
-                // The rows are on the standard output.
-                eprintln!("{}", draw_counterexample(&explored, path)?);
-            }
+            self.draw(&explored, diagram)?;
         }
         Ok(all_hold)
     }
 
-    /// Serves a check to a browser on this machine.
-    fn serve(&self, algorithm: &str, scope: &Scope) -> Outcome {
-        let model = with_check(algorithm, scope, Forget).map_err(|error| error.to_string())?;
-        let address = (Ipv4Addr::LOCALHOST, self.port);
-        // The server would not say why it cannot.
-        TcpListener::bind(address).map_err(|error| {
-            format!("port {} cannot be had ({error}): name another with --port", self.port)
-        })?;
-        say(format_args!("{algorithm} at http://localhost:{}, until interrupted", self.port));
-        model.checker().serve(address);
-        Ok(true)
-    }
-
-    fn requests(&self) -> Result<Vec<u8>, String> {
-        if self.nodes > MOST_NODES {
-            return Err(format!("so many nodes would take too long: take at most {MOST_NODES}"));
-        }
-        match self.requests[..] {
-            [each] => Ok(vec![each; self.nodes]),
-            ref listed if listed.len() == self.nodes => Ok(listed.to_vec()),
-            ref listed => Err(format!(
-                "--requests has {} numbers for {} nodes: take one for all, or one for each",
-                listed.len(),
-                self.nodes
-            )),
-        }
-    }
-
-    /// Every variant that is wrong on purpose must be refuted, in what it is known to violate.
-    fn run_broken(&self) -> Outcome {
+    /// Explores variants that are broken on purpose: each must be refuted, in what it is known to violate.
+    fn refute(&self, variants: &[Broken], diagram: Option<Destination<'_>>) -> Outcome {
         self.say_heading();
         let mut all_refuted = true;
-        for broken in BROKEN {
-            let explore = Explore { most_states: self.most_states };
-            let explored = with_broken(broken.name, explore).expect("it is listed");
-            all_refuted &= broken.is_refuted(&explored);
+        for broken in variants {
+            let explored = with_broken(broken.name, self.explorer()).expect("it is listed");
+            let refuted = broken.is_refuted(&explored);
+            all_refuted &= refuted;
             if self.markdown {
                 say(broken.markdown(&explored));
                 continue;
             }
             if !self.json {
-                say(format_args!("\n{}", broken.why));
+                say(format_args!("\nbroken on purpose: {}", broken.why));
             }
             self.tell(&explored);
+            self.draw(&explored, diagram)?;
+            if !refuted {
+                eprintln!("{}: '{}' was not refuted", broken.name, broken.violates);
+            }
         }
         Ok(all_refuted)
+    }
+
+    /// Serves a model to a browser on this machine.
+    fn serve(&self, name: &str, model: Erased) -> Outcome {
+        let address = (Ipv4Addr::LOCALHOST, self.port);
+        // The server would not say why it cannot.
+        TcpListener::bind(address).map_err(|error| {
+            format!("port {} cannot be had ({error}): name another with --port", self.port)
+        })?;
+        say(format_args!("{name} at http://localhost:{}, until interrupted", self.port));
+        model.checker().serve(address);
+        Ok(true)
+    }
+
+    fn draw(&self, explored: &Explored, diagram: Option<Destination<'_>>) -> Result<(), String> {
+        if let Some(diagram) = diagram {
+            // The rows are on the standard output.
+            eprintln!("{}", draw_counterexample(explored, diagram)?);
+        }
+        Ok(())
     }
 
     fn say_heading(&self) {
@@ -232,7 +304,7 @@ impl CheckCommand {
     }
 }
 
-/// Explores a check, with progress.
+/// Explores a model, with progress.
 #[derive(Clone, Copy)]
 pub(crate) struct Explore {
     /// Gives up after so many states.
@@ -269,7 +341,18 @@ impl ModelVisitor for Explore {
     }
 }
 
-/// Forgets what a check is of.
+/// What is wrong; of a name that is none, also what else could be explored.
+fn in_words(error: RegistryError) -> String {
+    match error {
+        RegistryError::Unknown(_) => {
+            let locks = RegisterLock::ALL.map(RegisterLock::name).join(", ");
+            format!("{error}; locks over registers: {locks}; `lab list` names the broken variants")
+        }
+        _ => error.to_string(),
+    }
+}
+
+/// Forgets what a model is of.
 struct Forget;
 
 impl ModelVisitor for Forget {
@@ -291,9 +374,9 @@ pub(super) fn heading() -> String {
 }
 
 pub(super) fn row(explored: &Explored) -> String {
-    let Explored { algorithm, nodes, requests, channels, states, depth, seconds, verdict, .. } =
-        explored;
+    let Explored { nodes, requests, channels, states, depth, seconds, verdict, .. } = explored;
     format!(
-        "{algorithm:32}{nodes:>6}{requests:>10}  {channels:10}{states:>10}{depth:>7}{seconds:>9.1}  {verdict}"
+        "{:32}{nodes:>6}{requests:>10}  {channels:10}{states:>10}{depth:>7}{seconds:>9.1}  {verdict}",
+        explored.label()
     )
 }

@@ -1,45 +1,52 @@
 //! `lab diagram`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use exclusion::message::Trace;
 use exclusion::message::actor::DataOf;
 use exclusion::message::registry::{Algorithm, Shipped, Size, Visitor};
-use lab::broken::{BROKEN, with_broken};
-use lab::diagram::{Diagram, Unit};
-use lab::exploration::{Explored, Shown};
-use lab::recording::record;
-use lab::shiviz::shiviz;
-use lab::sketch::Sketch;
+use lab::draw::diagram::{Diagram, Unit};
+use lab::draw::recording::record;
+use lab::draw::shiviz::shiviz;
+use lab::draw::sketch::Sketch;
+use lab::explore::broken::{BROKEN, Broken, with_broken};
+use lab::explore::exploration::{Explored, Shown};
+use lab::label::label;
 
 use super::check::Explore;
-use super::{Outcome, prepare, say, write};
+use super::destination::Destination;
+use super::registry::{WithEntries, algorithm};
+use super::{Outcome, say};
 
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  lab diagram ricart_agrawala --nodes 3 --seed 1
-  lab diagram maekawa --nodes 4 --output maekawa.svg
-  lab diagram suzuki_kasami --from actors
-  lab diagram maekawa_1985 --from counterexample
-  lab diagram naimi_trehel --nodes 5 --shiviz naimi_trehel.log")]
+  cargo lab diagram ricart_agrawala --nodes 3 --seed 1
+  cargo lab diagram maekawa --nodes 4 --output maekawa.svg
+  cargo lab diagram suzuki_kasami --from actors
+  cargo lab diagram raymond_k --nodes 5 --k 3 --output -
+  cargo lab diagram maekawa_1985
+  cargo lab diagram naimi_trehel --nodes 5 --shiviz naimi_trehel.log")]
 pub(crate) struct DiagramCommand {
-    /// The algorithm to draw; or a variant of `check --broken`, to draw its counterexample
+    /// The algorithm to draw; or a broken variant, to draw its counterexample (`lab list` names them)
     algorithm: String,
-    /// Where what is drawn comes from
-    #[arg(long, default_value = "simulation")]
-    from: From,
+    /// Where what is drawn comes from [default: simulation; counterexample for a broken variant]
+    #[arg(long)]
+    from: Option<From>,
     /// How many nodes [default: as many as show best what it does]
     #[arg(long)]
     nodes: Option<usize>,
+    /// How many may be inside at a time, for the algorithms that let in several [default: a third of the nodes]
+    #[arg(long)]
+    k: Option<usize>,
     /// How many entries; of actors, how many each [default: 4]
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1000))]
     entries: Option<u32>,
     /// Where chance starts from, in a simulation [default: 1]
     #[arg(long)]
     seed: Option<u64>,
-    /// Where to write the picture [default: the algorithm's name and .svg]
+    /// Where to write the picture; `-` is the standard output [default: the algorithm's name and .svg]
     #[arg(long)]
     output: Option<PathBuf>,
     /// Also write a log for ShiViz
@@ -66,75 +73,107 @@ impl DiagramCommand {
     const MOST_NODES: usize = 64;
 
     pub(crate) fn run(&self) -> Outcome {
-        let Self { algorithm, from, .. } = self;
-        let needless = [
-            ("--nodes", self.nodes.is_some() && *from == From::Counterexample),
-            ("--entries", self.entries.is_some() && *from == From::Counterexample),
-            ("--seed", self.seed.is_some() && *from != From::Simulation),
-        ];
-        if let Some((option, _)) = needless.into_iter().find(|(_, needless)| *needless) {
-            return Err(format!("{option} means nothing for what is drawn: leave it out"));
+        let name = &self.algorithm;
+        let usual = match Broken::named(name) {
+            Some(_) => From::Counterexample,
+            None => From::Simulation,
+        };
+        let from = self.from.unwrap_or(usual);
+        self.refuse_needless(from)?;
+        let picture = self.output.clone().unwrap_or_else(|| PathBuf::from(format!("{name}.svg")));
+        let picture = Destination::new(&picture, "--output");
+        let log = self.shiviz.as_ref().map(|path| Destination::new(path, "--shiviz"));
+        if log.is_some_and(|log| log.is_same_as(picture)) {
+            return Err(
+                "the picture and the log would be the same file: name another with --shiviz"
+                    .to_owned(),
+            );
         }
-        let output = self.output.clone();
-        let output = output.unwrap_or_else(|| PathBuf::from(format!("{algorithm}.svg")));
-        let (nodes, entries) = (
-            self.nodes.unwrap_or_else(|| {
-                Algorithm::named(algorithm).map_or(3, |algorithm| algorithm.nodes_to_show)
-            }),
-            self.entries.unwrap_or(Self::ENTRIES),
-        );
-        let (trace, nodes, title, unit) = match from {
+        let entries = self.entries.unwrap_or(Self::ENTRIES);
+        let drawn = match from {
             From::Simulation => {
                 let seed = self.seed.unwrap_or(Self::SEED);
                 let sketch = Sketch { entries: u64::from(entries), seed };
-                let title = format!("{algorithm}, {nodes} nodes, seed {seed}");
-                (self.with_cluster(nodes, sketch)??, nodes, title, Unit::MessageDelay)
+                self.run_of_a_cluster(sketch, Unit::MessageDelay, |label, nodes| {
+                    format!("{label}, {nodes} nodes, seed {seed}")
+                })?
             }
             From::Actors => {
-                let title = format!("{algorithm}, {nodes} nodes as threads");
-                (self.with_cluster(nodes, Record(entries))??, nodes, title, Unit::Microsecond)
+                self.run_of_a_cluster(Record(entries), Unit::Microsecond, |label, nodes| {
+                    format!("{label}, {nodes} nodes as threads")
+                })?
             }
-            From::Counterexample => {
-                let (trace, nodes, title) = counterexample(algorithm)?;
-                (trace, nodes, title, Unit::Step)
-            }
+            From::Counterexample => counterexample(name)?,
         };
-        prepare(&output, "--output")?;
-        if let Some(path) = &self.shiviz {
-            prepare(path, "--shiviz")?;
-            write(path, &shiviz(&trace), "--shiviz")?;
-            say(format_args!("wrote {}", path.display()));
+        picture.prepare()?;
+        let said = |line: String| {
+            let aside =
+                picture.is_standard_output() || log.is_some_and(Destination::is_standard_output);
+            if aside { eprintln!("{line}") } else { say(line) }
+        };
+        let Drawn { title, nodes, unit, trace } = &drawn;
+        if let Some(log) = log {
+            log.prepare()?;
+            log.write(&shiviz(trace))?;
+            said(log.written());
         }
-        let diagram = Diagram { title: &title, unit, nodes, widest: Self::WIDEST };
-        write(&output, &diagram.svg(&trace), "--output")?;
-        say(format_args!("wrote {}", output.display()));
+        let diagram = Diagram { title, unit: *unit, nodes: *nodes, widest: Self::WIDEST };
+        picture.write(&diagram.svg(trace))?;
+        said(picture.written());
         Ok(true)
     }
 
-    fn with_cluster<V: Visitor>(&self, nodes: usize, visitor: V) -> Result<V::Output, String> {
+    /// Refuses options that mean nothing for what is drawn.
+    fn refuse_needless(&self, from: From) -> Result<(), String> {
+        let counterexample = from == From::Counterexample;
+        let needless = [
+            ("--nodes", self.nodes.is_some() && counterexample),
+            ("--k", self.k.is_some() && counterexample),
+            ("--entries", self.entries.is_some() && counterexample),
+            ("--seed", self.seed.is_some() && from != From::Simulation),
+        ];
+        match needless.into_iter().find(|(_, needless)| *needless) {
+            Some((option, _)) => {
+                Err(format!("{option} means nothing for what is drawn: leave it out"))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// A run of a cluster of the algorithm.
+    fn run_of_a_cluster<V: Visitor<Output = Result<Trace, String>>>(
+        &self,
+        visitor: V,
+        unit: Unit,
+        title: impl Fn(&str, usize) -> String,
+    ) -> Result<Drawn, String> {
+        let algorithm = algorithm(&self.algorithm)?;
+        let nodes = self.nodes.unwrap_or(algorithm.nodes_to_show);
         if nodes > Self::MOST_NODES {
             return Err(format!(
                 "{nodes} nodes are too many to draw: take at most {}",
                 Self::MOST_NODES
             ));
         }
-        let built = Algorithm::named(&self.algorithm)
-            .and_then(|algorithm| algorithm.build(Size::of(nodes), visitor));
-        built.map_err(|error| {
-            let broken = BROKEN.iter().any(|broken| broken.name == self.algorithm);
-            let hint = if broken {
-                "; to draw what is wrong with it, take --from counterexample"
-            } else {
-                ""
-            };
-            format!("{error}{hint}")
-        })
+        let size = Size { nodes, entries: self.k };
+        let (k, trace) =
+            algorithm.build(size, WithEntries(visitor)).map_err(|error| error.to_string())?;
+        let title = title(&label(algorithm.name, k), nodes);
+        Ok(Drawn { title, nodes, unit, trace: trace? })
     }
 }
 
+/// What is to be drawn.
+struct Drawn {
+    title: String,
+    nodes: usize,
+    unit: Unit,
+    trace: Trace,
+}
+
 /// What is wrong with a broken variant, in the shortest way.
-fn counterexample(name: &str) -> Result<(Trace, usize, String), String> {
-    let Some(broken) = BROKEN.iter().find(|broken| broken.name == name) else {
+fn counterexample(name: &str) -> Result<Drawn, String> {
+    let Some(broken) = Broken::named(name) else {
         let names: Vec<_> = BROKEN.iter().map(|broken| broken.name).collect();
         return Err(format!(
             "no broken variant is called '{name}'; there are {}",
@@ -143,32 +182,38 @@ fn counterexample(name: &str) -> Result<(Trace, usize, String), String> {
     };
     let explored = with_broken(name, Explore::default()).expect("it is listed");
     match broken.counterexample(&explored) {
-        Some(Shown::Trace(trace)) => {
-            Ok((trace.clone(), explored.nodes, format!("{name}: {}", broken.why)))
-        }
+        Some(Shown::Trace(trace)) => Ok(Drawn {
+            title: format!("{name}: {}", broken.why),
+            nodes: explored.nodes,
+            unit: Unit::Step,
+            trace: trace.clone(),
+        }),
         Some(Shown::Text(_)) => Err(format!(
-            "{name} is about registers, which send no messages to draw: `lab check --broken` shows it in words"
+            "{name} is about registers, which send no messages to draw: `lab check {name}` shows it in words"
         )),
         None => Err(format!("{name} was not refuted")),
     }
 }
 
 /// Draws the first counterexample of an exploration, if it has one. Says what was done.
-pub(super) fn draw_counterexample(explored: &Explored, path: &Path) -> Result<String, String> {
+pub(super) fn draw_counterexample(
+    explored: &Explored,
+    picture: Destination<'_>,
+) -> Result<String, String> {
     let found = explored.refuted().find_map(|finding| match &finding.counterexample {
         Some(Shown::Trace(trace)) => Some((finding.property, trace)),
         _ => None,
     });
     let Some((property, trace)) = found else {
         // What may lie there is not of this exploration.
-        std::fs::remove_file(path).map_err(|error| error.to_string())?;
+        picture.remove()?;
         return Ok(format!("{}: there is no counterexample to draw", explored.algorithm));
     };
     let title = format!("{}: '{property}' does not hold", explored.algorithm);
     let (nodes, widest) = (explored.nodes, DiagramCommand::WIDEST);
     let diagram = Diagram { title: &title, unit: Unit::Step, nodes, widest };
-    write(path, &diagram.svg(trace), "--diagram")?;
-    Ok(format!("wrote {}", path.display()))
+    picture.write(&diagram.svg(trace))?;
+    Ok(picture.written())
 }
 
 /// A run among threads.

@@ -4,18 +4,18 @@ use std::time::Duration;
 
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
-use lab::contention::{Measurable, Plan, Row, contend, measurables};
-use lab::table::table;
-use lab::workload::Workload;
+use lab::measure::contention::{Measurable, Plan, Row, contend, measurables};
+use lab::measure::table::table;
+use lab::measure::workload::Workload;
 
 use super::{Outcome, say, say_json};
 
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  lab locks
-  lab locks --locks bakery,std,parking_lot --workloads short --threads 2,8,32
-  lab locks --seconds 1 --rounds 9 --json")]
+  cargo lab locks
+  cargo lab locks --locks bakery,std,parking_lot --workloads short --threads 2,8,32
+  cargo lab locks --seconds 1 --rounds 9 --json")]
 pub(crate) struct Locks {
     /// Locks to measure, separated by commas [default: all]
     #[arg(long, value_delimiter = ',')]
@@ -32,17 +32,20 @@ pub(crate) struct Locks {
     /// How often to measure the locks in turn; the figures are medians over the rounds
     #[arg(long, default_value_t = 5)]
     rounds: usize,
-    /// Print one JSON object a row instead of tables
+    /// Print one JSON object per row instead of tables
     #[arg(long)]
     json: bool,
 }
 
 impl Locks {
+    /// Each keeps its own account of how long it waited, and more would show nothing else.
+    const MOST_THREADS: usize = 1024;
+
     pub(crate) fn run(&self) -> Outcome {
         let locks = self.chosen_locks()?;
         check_settings(self.seconds, self.rounds)?;
-        if self.threads.contains(&0) {
-            return Err("--threads takes 1 or more".to_owned());
+        if self.threads.iter().any(|threads| !(1..=Self::MOST_THREADS).contains(threads)) {
+            return Err(format!("--threads takes 1 or more, and at most {}", Self::MOST_THREADS));
         }
         let workloads = if self.workloads.is_empty() {
             &[Workload::Uncontended, Workload::Hot, Workload::Short, Workload::Long][..]
@@ -59,7 +62,7 @@ impl Locks {
             }
         }
         let show = if self.json { Show::Json } else { Show::Tables };
-        measure(&plans, &locks, |_| show);
+        measure(&plans, &locks, |_| show)?;
         Ok(true)
     }
 
@@ -104,7 +107,7 @@ pub(super) fn measure(
     plans: &[Plan],
     locks: &[Measurable],
     show: impl Fn(&Plan) -> Show,
-) -> Vec<Row> {
+) -> Result<Vec<Row>, String> {
     let steps: usize = plans.iter().map(|plan| plan.rounds * locks.len()).sum();
     // Draws nothing where stderr is not a terminal.
     let bar = ProgressBar::new(steps as u64).with_style(
@@ -116,7 +119,10 @@ pub(super) fn measure(
         let rows = contend(plan, locks, |lock| {
             bar.set_message(format!("{}, {} threads: {lock}", plan.workload.name(), plan.threads));
             bar.inc(1);
-        });
+        })
+        .map_err(|error| {
+            format!("{} threads cannot be started ({error}): take fewer", plan.threads)
+        })?;
         bar.suspend(|| match show(plan) {
             Show::Json => rows.iter().for_each(say_json),
             Show::Tables if rows.is_empty() => say(format_args!(
@@ -130,5 +136,5 @@ pub(super) fn measure(
         all.extend(rows);
     }
     bar.finish_and_clear();
-    all
+    Ok(all)
 }

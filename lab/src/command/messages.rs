@@ -1,21 +1,24 @@
 //! `lab messages`.
 
 use clap::Args;
-use exclusion::message::registry::{ALGORITHMS, Algorithm, RegistryError, Size};
-use lab::criteria::{self, Compare};
-use lab::messages::{AtWaiting, Load, Measure, table, waiting_table};
+use exclusion::message::registry::{ALGORITHMS, Algorithm, Size};
+use lab::count::criteria::{self, Compare};
+use lab::count::messages::{AtWaiting, Load, Measure, table, waiting_table};
+use serde::Serialize;
 
+use super::registry::{Fits, WithEntries, algorithm, fits};
 use super::{Outcome, say, say_json};
 
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  lab messages
-  lab messages --algorithms lamport,ricart_agrawala --nodes 4,16
-  lab messages --algorithms maekawa --loads alone,saturated --json
-  lab messages --algorithms raymond,naimi_trehel --nodes 1000000
-  lab messages --criteria
-  lab messages --algorithms banta_efficient,banta_k --nodes 50 --waiting 1,5,10,25,49")]
+  cargo lab messages
+  cargo lab messages --algorithms lamport,ricart_agrawala --nodes 4,16
+  cargo lab messages --algorithms maekawa --loads alone,saturated --json
+  cargo lab messages --algorithms raymond_k --nodes 16 --k 2
+  cargo lab messages --algorithms raymond,naimi_trehel --nodes 1000000
+  cargo lab messages --criteria
+  cargo lab messages --algorithms banta_efficient,banta_k --nodes 50 --waiting 1,5,10,25,49")]
 pub(crate) struct Messages {
     /// Algorithms to run, separated by commas [default: all]
     #[arg(long, value_delimiter = ',')]
@@ -23,30 +26,32 @@ pub(crate) struct Messages {
     /// Numbers of nodes, separated by commas [default: ten sizes from 2 to 16, as far as the algorithm can]
     #[arg(long, value_delimiter = ',')]
     nodes: Vec<usize>,
+    /// How many may be inside at a time, for the algorithms that let in several [default: a third of the nodes]
+    #[arg(long)]
+    k: Option<usize>,
     /// How much is wanted, separated by commas [default: all]
     #[arg(long, value_delimiter = ',')]
     loads: Vec<Load>,
-    /// Banta's chapters 5 and 6 with so many requests waiting, separated by commas, beside the thesis's formula
-    #[arg(long, value_delimiter = ',')]
+    /// Banta's chapters 5 and 6 with so many requests waiting, separated by commas, beside the thesis's formula [default: 50 nodes]
+    #[arg(long, value_delimiter = ',', conflicts_with_all = ["loads", "seed"])]
     waiting: Vec<usize>,
-    /// Compare by bandwidth, client delay, synchronization delay and load [default: 16 nodes, or 15 or 13]
+    /// Compare by messages per entry, client delay, synchronization delay and load [default: 16 nodes, or as many as the algorithm can]
     #[arg(long, conflicts_with_all = ["waiting", "loads"])]
     criteria: bool,
     /// Where chance starts from
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Print one JSON object a row instead of tables
+    /// Print one JSON object per row instead of tables
     #[arg(long)]
     json: bool,
 }
 
 impl Messages {
     /// The sizes that are measured unless told otherwise.
-    pub(super) const NODES: [usize; 10] = [2, 3, 4, 6, 7, 9, 10, 13, 15, 16];
+    const NODES: [usize; 10] = [2, 3, 4, 6, 7, 9, 10, 13, 15, 16];
 
-    /// The algorithms that go in cycles.
-    const CYCLES: [&str; 4] =
-        ["banta_efficient", "banta_efficient_hardened", "banta_k", "banta_k_hardened"];
+    /// The size at which Banta's cycles are measured unless told otherwise.
+    const WAITING_NODES: [usize; 1] = [50];
 
     /// Counts messages, prints what comes, and says whether all was as the formulas say.
     pub(crate) fn run(&self) -> Outcome {
@@ -61,52 +66,43 @@ impl Messages {
 
     fn run_criteria(&self) -> Outcome {
         let mut rows = Vec::new();
-        for algorithm in self.chosen()? {
-            if self.nodes.is_empty() {
-                rows.extend(compare(algorithm, self.seed).map_err(|error| error.to_string())?);
-            }
-            for &nodes in &self.nodes {
-                match algorithm.build(Size::of(nodes), Compare { seed: self.seed }) {
-                    Ok(row) => rows.push(row),
-                    Err(RegistryError::Unfit(..)) if self.algorithms.is_empty() && nodes >= 2 => {}
-                    Err(error) => return Err(error.to_string()),
-                }
+        for (algorithm, sizes) in self.clusters(&Self::NODES)? {
+            // Of the usual sizes, the largest.
+            let first = if self.nodes.is_empty() { sizes.len() - 1 } else { 0 };
+            for &size in &sizes[first..] {
+                let row = algorithm.build(size, WithEntries(Compare { seed: self.seed }));
+                rows.push(row.map_err(|error| error.to_string())?);
             }
         }
         if self.json {
-            rows.iter().for_each(say_json);
-        } else {
-            say(criteria::table(&rows));
+            for (entries_at_a_time, row) in &rows {
+                say_json(&Compared { row, entries_at_a_time: *entries_at_a_time });
+            }
+            return Ok(true);
+        }
+        let several: Vec<_> = rows
+            .iter()
+            .filter(|(k, _)| *k > 1)
+            .map(|(k, row)| format!("{k} of {} nodes in {}", row.nodes, row.algorithm))
+            .collect();
+        say(criteria::table(&rows.into_iter().map(|(_, row)| row).collect::<Vec<_>>()));
+        if !several.is_empty() {
+            say(format_args!("Inside at a time may be {}.", several.join(", ")));
         }
         Ok(true)
     }
 
-    /// The algorithms that were named, or all.
-    fn chosen(&self) -> Result<Vec<&'static Algorithm>, String> {
-        if self.algorithms.is_empty() {
-            return Ok(ALGORITHMS.iter().collect());
-        }
-        let named = self.algorithms.iter().map(|name| Algorithm::named(name));
-        named.collect::<Result<_, _>>().map_err(|error| error.to_string())
-    }
-
     fn run_waiting(&self) -> Outcome {
-        let cyclic = |algorithm: &&Algorithm| Self::CYCLES.contains(&algorithm.name);
-        let algorithms: Vec<_> = if self.algorithms.is_empty() {
-            ALGORITHMS.iter().filter(cyclic).collect()
-        } else {
-            self.chosen()?
-        };
-        let nodes = if self.nodes.is_empty() { &[50][..] } else { &self.nodes };
+        let clusters = self.clusters(&Self::WAITING_NODES)?;
+        let waiting = || self.waiting.iter().copied().map(AtWaiting);
+        for size in clusters.iter().flat_map(|(_, sizes)| sizes) {
+            waiting().try_for_each(|waiting| waiting.check(size.nodes))?;
+        }
         let mut rows = Vec::new();
-        for algorithm in algorithms {
-            if !cyclic(&algorithm) {
-                let cycles = Self::CYCLES.join(", ");
-                return Err(format!("--waiting is for {cycles}: '{algorithm}' has no cycles"));
-            }
-            for &nodes in nodes {
-                for &waiting in &self.waiting {
-                    let row = algorithm.build(Size::of(nodes), AtWaiting(waiting));
+        for (algorithm, sizes) in clusters {
+            for size in sizes {
+                for waiting in waiting() {
+                    let row = algorithm.build(size, waiting);
                     rows.push(row.map_err(|error| error.to_string())??);
                 }
             }
@@ -120,26 +116,19 @@ impl Messages {
     }
 
     fn run_loads(&self) -> Outcome {
-        let nodes = if self.nodes.is_empty() { &Self::NODES[..] } else { &self.nodes };
-        // A size that was not asked for, for this algorithm by name, is left out where it cannot be.
-        let may_skip = self.nodes.is_empty() || self.algorithms.is_empty();
-
         let mut all_ok = true;
-        for algorithm in self.chosen()? {
+        for (algorithm, sizes) in self.clusters(&Self::NODES)? {
             let mut rows = Vec::new();
-            for &nodes in nodes {
+            for size in sizes {
                 for load in self.loads() {
-                    match algorithm.build(Size::of(nodes), Measure { load, seed: self.seed }) {
-                        Ok(row) => rows.push(row),
-                        Err(RegistryError::Unfit(..)) if may_skip && nodes >= 2 => {}
-                        Err(error) => return Err(error.to_string()),
-                    }
+                    let row = algorithm.build(size, Measure { load, seed: self.seed });
+                    rows.push(row.map_err(|error| error.to_string())?);
                 }
             }
             all_ok &= rows.iter().all(|row| row.ok);
             if self.json {
                 rows.iter().for_each(say_json);
-            } else if !rows.is_empty() {
+            } else {
                 say(table(&rows));
             }
         }
@@ -149,18 +138,75 @@ impl Messages {
     fn loads(&self) -> Vec<Load> {
         if self.loads.is_empty() { Load::ALL.to_vec() } else { self.loads.clone() }
     }
+
+    /// The algorithms that were named; or all that can do what is asked.
+    fn chosen(&self) -> Result<Vec<&'static Algorithm>, String> {
+        // What goes in cycles relies on Tmax for it.
+        let in_cycles = |it: &Algorithm| it.within_tmax || self.waiting.is_empty();
+        if self.algorithms.is_empty() {
+            let able = |it: &&Algorithm| in_cycles(it) && (it.several_entries || self.k.is_none());
+            return Ok(ALGORITHMS.iter().filter(able).collect());
+        }
+        let named: Result<Vec<_>, _> = self.algorithms.iter().map(|name| algorithm(name)).collect();
+        let named = named?;
+        if let Some(other) = named.iter().find(|it| !in_cycles(it)) {
+            let cyclic = ALGORITHMS.iter().filter(|it| in_cycles(it)).map(|it| it.name);
+            let cyclic = cyclic.collect::<Vec<_>>().join(", ");
+            return Err(format!("--waiting is for {cyclic}: '{other}' has no cycles"));
+        }
+        Ok(named)
+    }
+
+    /// The clusters to run, each of which can be built; each algorithm with at least one. Sizes that were asked for, but
+    /// not of an algorithm by its name, are left out where they cannot be, with a word about it.
+    fn clusters(&self, usual: &[usize]) -> Result<Vec<(&'static Algorithm, Vec<Size>)>, String> {
+        let nodes = if self.nodes.is_empty() { usual } else { &self.nodes };
+        let (named, told) = (!self.algorithms.is_empty(), !self.nodes.is_empty());
+        let mut clusters = Vec::new();
+        let mut left_out: Vec<Vec<&str>> = vec![Vec::new(); nodes.len()];
+        let mut why = None;
+        for algorithm in self.chosen()? {
+            let mut sizes = Vec::new();
+            for (&nodes, left_out) in nodes.iter().zip(&mut left_out) {
+                let size = Size { nodes, entries: self.k };
+                match algorithm.build(size, Fits) {
+                    Ok(()) => sizes.push(size),
+                    Err(error) if named && told => return Err(error.to_string()),
+                    Err(error) => {
+                        left_out.push(algorithm.name);
+                        why = Some(error);
+                    }
+                }
+            }
+            if !sizes.is_empty() {
+                clusters.push((algorithm, sizes));
+            } else if named && let Some(why) = &why {
+                return Err(why.to_string());
+            }
+        }
+        if clusters.is_empty() {
+            return Err(why.map_or_else(String::new, |why| why.to_string()));
+        }
+        for (nodes, names) in
+            nodes.iter().zip(left_out).filter(|(_, names)| told && !names.is_empty())
+        {
+            let names = names.join(", ");
+            eprintln!("not for {nodes} nodes: {names} (named with --algorithms, each says why)");
+        }
+        Ok(clusters)
+    }
 }
 
-/// An algorithm by all criteria, at the largest usual size that it can be for.
-pub(super) fn compare(
-    algorithm: &'static Algorithm,
-    seed: u64,
-) -> Result<Option<criteria::Row>, RegistryError> {
-    for &nodes in Messages::NODES.iter().rev() {
-        match algorithm.build(Size::of(nodes), Compare { seed }) {
-            Err(RegistryError::Unfit(..)) => {}
-            outcome => return outcome.map(Some),
-        }
-    }
-    Ok(None)
+/// The usual sizes that an algorithm can be for.
+pub(super) fn usual_sizes(algorithm: &'static Algorithm) -> Vec<Size> {
+    let sizes = Messages::NODES.map(Size::of).into_iter();
+    sizes.filter(|&size| fits(algorithm, size)).collect()
+}
+
+/// A comparison, and how many may be inside at a time.
+#[derive(Serialize)]
+struct Compared<'a> {
+    #[serde(flatten)]
+    row: &'a criteria::Row,
+    entries_at_a_time: usize,
 }

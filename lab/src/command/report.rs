@@ -1,32 +1,35 @@
 //! `lab report`, and the tour.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
 use exclusion::message::registry::{ALGORITHMS, Algorithm, Size};
-use lab::broken::{BROKEN, Broken, with_broken};
-use lab::contention::{Plan, measurables};
-use lab::explorable::{soon, with_check};
-use lab::exploration::Explored;
-use lab::messages::{self, AtWaiting, Load, Measure};
+use lab::count::criteria::Compare;
+use lab::count::messages::{self, AtWaiting, Load, Measure};
+use lab::draw::sketch::Sketch;
+use lab::explore::broken::{BROKEN, Broken, with_broken};
+use lab::explore::exploration::Explored;
+use lab::explore::scope::with_check;
+use lab::explore::scopes::soon;
+use lab::measure::contention::{Plan, measurables};
+use lab::measure::workload::Workload;
 use lab::report::{COUNTEREXAMPLE, Commands, Findings, page};
-use lab::sketch::Sketch;
-use lab::workload::Workload;
 
 use super::check::{self, Explore};
+use super::destination::Destination;
 use super::locks::{self, Show};
-use super::messages::{Messages, compare};
-use super::{Outcome, prepare, say, write};
+use super::messages::usual_sizes;
+use super::{Outcome, say};
 
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  lab report
-  lab report --output exclusion.html
-  lab report --rounds 9 --seconds 0.25")]
+  cargo lab report
+  cargo lab report --output exclusion.html
+  cargo lab report --rounds 9 --seconds 0.25")]
 pub(crate) struct ReportCommand {
-    /// Where to write the page
+    /// Where to write the page; `-` is the standard output
     #[arg(long, default_value = ReportCommand::PAGE)]
     output: PathBuf,
     /// How long to measure each lock in each round
@@ -64,7 +67,12 @@ impl ReportCommand {
     /// Finds out everything, and writes the page. Tells it too, if it is to.
     fn make(&self, aloud: bool) -> Outcome {
         locks::check_settings(self.seconds, self.rounds)?;
-        prepare(&self.output, "--output")?;
+        let output = Destination::new(&self.output, "--output");
+        if let (true, Some(folder)) = (self.output == Path::new(Self::PAGE), self.output.parent()) {
+            // Only the usual page's folder is made: a folder that was named wrongly is not wanted.
+            std::fs::create_dir_all(folder).map_err(|error| error.to_string())?;
+        }
+        output.prepare()?;
         let tell = |text: &str| {
             if aloud {
                 say(text);
@@ -76,10 +84,10 @@ impl ReportCommand {
             let shown = [(Workload::Uncontended, 1), (Workload::Short, 2), (Workload::Short, 8)];
             let shown = aloud && shown.contains(&(plan.workload, plan.threads));
             if shown { Show::Tables } else { Show::Nothing }
-        });
+        })?;
 
         tell(
-            "Messages an entry beside their formulas, one node after the other (`lab messages` has other loads):\n",
+            "Messages per entry beside their formulas, one node after the other (`lab messages` has other loads):\n",
         );
         count_messages(&mut findings)?;
         let largest = |row: &&messages::Row| {
@@ -105,7 +113,7 @@ impl ReportCommand {
         let refuted = findings.broken.iter().filter(|(broken, it)| broken.is_refuted(it)).count();
         let all_refuted = refuted == BROKEN.len();
         tell(&format!(
-            "Of {} variants that are wrong on purpose, {refuted} are refuted. One of them:\n",
+            "Of {} variants that are broken on purpose, {refuted} are refuted. One of them:\n",
             BROKEN.len()
         ));
         for (broken, explored) in findings.broken.iter().filter(|(it, _)| it.name == COUNTEREXAMPLE)
@@ -120,8 +128,10 @@ impl ReportCommand {
             let trace = algorithm.build(size, sketch).map_err(|it| it.to_string())??;
             findings.sketches.push((algorithm.name, trace));
         }
-        write(&self.output, &page(&findings, &self.commands()), "--output")?;
-        say(format_args!("wrote {}", self.output.display()));
+        output.write(&page(&findings, &self.commands()))?;
+        if !output.is_standard_output() {
+            say(output.written());
+        }
         tell(
             "Open it in a browser: it has all of this as pictures, and every algorithm with a diagram.",
         );
@@ -170,15 +180,17 @@ fn largest_of(row: &messages::Row, findings: &Findings) -> usize {
 fn count_messages(findings: &mut Findings) -> Result<(), String> {
     let seed = ReportCommand::SEED;
     for algorithm in ALGORITHMS {
-        for nodes in Messages::NODES {
+        let sizes = usual_sizes(algorithm);
+        for &size in &sizes {
             for load in [Load::Alone, Load::Light, Load::Saturated] {
-                // A size that the algorithm cannot be for is left out.
-                if let Ok(row) = algorithm.build(Size::of(nodes), Measure { load, seed }) {
-                    findings.messages.push(row);
-                }
+                let row = algorithm.build(size, Measure { load, seed });
+                findings.messages.push(row.map_err(|error| error.to_string())?);
             }
         }
-        findings.criteria.extend(compare(algorithm, seed).map_err(|error| error.to_string())?);
+        if let Some(&largest) = sizes.last() {
+            let row = algorithm.build(largest, Compare { seed });
+            findings.criteria.push(row.map_err(|error| error.to_string())?);
+        }
     }
     for name in ["banta_efficient", "banta_k"] {
         let algorithm = Algorithm::named(name).map_err(|error| error.to_string())?;

@@ -5,8 +5,8 @@ use super::html::{Figure, Section, paragraph, spacetime, table};
 use super::stories::{STORIES, Story};
 use exclusion::message::registry::Algorithm;
 
-use crate::criteria::figure;
-use crate::diagram::{Diagram, Unit, escape};
+use crate::count::criteria::figure;
+use crate::draw::diagram::{Diagram, Unit, escape};
 
 /// What the lecture that compares seven of them calls these.
 const LECTURE: [(&str, &str, &str); 7] = [
@@ -66,8 +66,8 @@ fn comparison(findings: &Findings) -> String {
     ];
     let around = Figure {
         id: "comparison",
-        title: "Messages an entry, and delays, as measured",
-        caption: "Messages an entry: one node after the other, now and then at random, and all always. Client delay: from wanting in \
+        title: "Messages per entry, and delays, as measured",
+        caption: "Messages per entry: one node after the other, now and then at random, and all always. Client delay: from wanting in \
                   to being inside, with hardly ever anybody else about. Synchronization delay: from one's leaving to the next one's \
                   entering, both in units of T. Means. The lecture counts messages to oneself, and a request that goes all the way round.",
         command: "messages --criteria",

@@ -2,8 +2,8 @@
 
 use super::html::{Figure, Section, paragraph, spacetime, table};
 use super::{COUNTEREXAMPLE, Findings};
-use crate::diagram::{Diagram, Unit};
-use crate::exploration::{Explored, Shown};
+use crate::draw::diagram::{Diagram, Unit};
+use crate::explore::exploration::{Explored, Shown};
 
 pub(super) fn section(findings: &Findings) -> Section {
     let body = holds(&findings.explored) + &refuted(findings) + &counterexample(findings);
@@ -11,8 +11,8 @@ pub(super) fn section(findings: &Findings) -> Section {
         id: "explored",
         title: "Everything that can happen",
         lead: paragraph(
-            "Each algorithm in every order of events that its channels allow, to the last state: nobody is inside who must \
-             not be, nobody waits in silence, no more messages are sent than the formula allows. The memory orderings of \
+            "Each algorithm in every order of events that its channels allow, to the last state: no more are inside \
+             than may be, nothing deadlocks, no more messages are sent than the formula allows. The memory orderings of \
              the locks are checked with loom on the shipped sources, each shown to be needed by weakening it: \
              ./test.sh prints how much was explored.",
         ),
@@ -23,7 +23,7 @@ pub(super) fn section(findings: &Findings) -> Section {
 fn holds(explored: &[Explored]) -> String {
     let rows = explored.iter().map(|explored| {
         vec![
-            explored.algorithm.clone(),
+            explored.label(),
             explored.nodes.to_string(),
             explored.requests.clone(),
             explored.channels.clone(),
@@ -64,7 +64,7 @@ fn refuted(findings: &Findings) -> String {
     });
     let figure = Figure {
         id: "refuted",
-        title: "What is wrong on purpose, and is found out",
+        title: "What is broken on purpose, and is found out",
         caption: "Each with one rule wrong, refuted in the fewest steps that there are. With that rule right, each of them holds.",
         command: "check --broken",
     };
@@ -82,10 +82,10 @@ fn counterexample(findings: &Findings) -> String {
     let diagram = Diagram { title: &title, unit: Unit::Step, nodes, widest: 900 };
     let figure = Figure {
         id: "counterexample",
-        title: "One counterexample: Maekawa's rule of 1985 has a dead end",
-        caption: "At the end n0 and n1 wait for each other, and nothing is on its way; crosses are requests whose answers are \
+        title: "One counterexample: Maekawa's rule of 1985 deadlocks",
+        caption: "At the end n0 and n1 wait for each other, and no message is in flight; crosses are requests whose answers are \
                   held back, or never come. Each step is one event.",
-        command: "diagram maekawa_1985 --from counterexample",
+        command: "diagram maekawa_1985",
     };
     figure.around(&spacetime(&diagram, trace))
 }

@@ -4,9 +4,9 @@ use std::fmt::Write;
 
 use exclusion::message::Trace;
 
-use crate::chart::{Chart, GRID};
-use crate::diagram::{self, Diagram, escape};
-use crate::palette::colour;
+use crate::draw::chart::{Chart, GRID};
+use crate::draw::diagram::{self, Diagram, escape};
+use crate::draw::palette::colour;
 
 const CSS: &str = "\
 :root{color-scheme:light dark;--paper:#fff;--ink:#1c1e21;--soft:#5c6470;--line:#d9dde3;--card:#f6f7f9}\
@@ -96,7 +96,7 @@ pub struct Figure<'a> {
     pub title: &'a str,
     /// What there is to see, in a sentence or two.
     pub caption: &'a str,
-    /// What to type after `cargo run --release --`.
+    /// What to type after `cargo lab`.
     pub command: &'a str,
 }
 
@@ -105,7 +105,7 @@ impl Figure<'_> {
     pub fn around(&self, content: &str) -> String {
         let Self { id, title, caption, command } = self;
         // A word at a time: lines break between words, not at hyphens.
-        let words = format!("cargo run --release -- {command}");
+        let words = format!("cargo lab {command}");
         let words: Vec<_> =
             words.split(' ').map(|it| format!("<span>{}</span>", escape(it))).collect();
         format!(

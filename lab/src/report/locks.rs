@@ -2,9 +2,9 @@
 
 use super::html::{Figure, Section, chart, legend, paragraph, table};
 use super::{Commands, Findings};
-use crate::chart::{Axis, Chart, Mark, Series};
-use crate::contention::{Row, measurables};
-use crate::workload::Workload;
+use crate::draw::chart::{Axis, Chart, Mark, Series};
+use crate::measure::contention::{Row, measurables};
+use crate::measure::workload::Workload;
 
 /// Locks that are not ours: their lines are broken.
 const PEERS: [&str; 5] = ["std", "parking_lot", "parking_lot_fair", "spin_ticket", "mcs"];
@@ -68,7 +68,7 @@ fn uncontended(rows: &[Row], command: &str) -> String {
         caption: "Locking and unlocking, and nothing else; the ratios are of speed, more is faster.",
         command,
     };
-    figure.around(&table(&["lock", "#ns an entry", "#x std", "#x parking_lot"], rows))
+    figure.around(&table(&["lock", "#ns per entry", "#x std", "#x parking_lot"], rows))
 }
 
 fn throughput(workload: Workload, rows: &[&Row], command: &str) -> String {
@@ -88,15 +88,15 @@ fn throughput(workload: Workload, rows: &[&Row], command: &str) -> String {
     let curves = Chart {
         x: Axis::doubling("threads", &threads),
         y: Axis::powers_of_ten(
-            "thousand entries a second",
+            "thousand entries per second",
             rows.iter().map(|row| row.mops * 1e3),
-            crate::chart::number,
+            crate::draw::chart::number,
         ),
         series: series.collect(),
     };
     let title = format!("Throughput, {}", workload.name());
     let caption = format!(
-        "{}. Entries a second of all threads together: medians over the rounds.",
+        "{}. Entries per second of all threads together: medians over the rounds.",
         what_it_is(workload)
     );
     let id = format!("throughput-{}", workload.name());
@@ -113,7 +113,11 @@ fn waits(workload: Workload, rows: &[&Row], command: &str) -> String {
     let locks = locks_of(&rows);
     let place = |part: f64| if part < 1.0 { -(1.0 - part).log10() } else { 5.0 };
     let name = |part: f64| {
-        if part < 1.0 { format!("{} %", crate::chart::number(part * 100.0)) } else { "all".into() }
+        if part < 1.0 {
+            format!("{} %", crate::draw::chart::number(part * 100.0))
+        } else {
+            "all".into()
+        }
     };
     let series = rows.iter().map(|row| Series {
         colour: colour_of(row.lock),

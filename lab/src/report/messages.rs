@@ -3,9 +3,9 @@
 use super::html::{Figure, Section, chart, legend, multiples, paragraph};
 use super::stories::STORIES;
 use super::{Commands, Findings};
-use crate::chart::{Axis, Chart, Mark, Series};
-use crate::criteria;
-use crate::messages::{Load, Row, WaitingRow};
+use crate::count::criteria;
+use crate::count::messages::{Load, Row, WaitingRow};
+use crate::draw::chart::{Axis, Chart, Mark, Series};
 
 pub(super) fn section(findings: &Findings, commands: &Commands) -> Section {
     let body = over_nodes(&findings.messages, &commands.messages)
@@ -44,7 +44,7 @@ fn over_nodes(rows: &[Row], command: &str) -> String {
     ]);
     let figure = Figure {
         id: "messages-over-nodes",
-        title: "Messages an entry, over the number of nodes",
+        title: "Messages per entry, over the number of nodes",
         caption: "Means of simulated runs; at random and when all want in, delays differ, and messages overtake each other where \
                   they may. Where a formula has no bound, none is drawn.",
         command,

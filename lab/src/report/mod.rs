@@ -1,19 +1,20 @@
 //! One page that shows what the lab found: locks, messages, explorations, and every algorithm with a diagram.
 //!
-//! The page is made from [`Findings`], which whoever calls has measured. It needs no network and no scripts.
+//! The page is made from [`Findings`], which its caller has measured. It needs no network and no scripts.
 
 mod algorithms;
 mod explorations;
 mod html;
 mod locks;
 mod messages;
-mod stories;
+pub mod stories;
 
 use exclusion::message::Trace;
 
-use crate::broken::Broken;
-use crate::exploration::Explored;
-use crate::{contention, criteria, messages as counted};
+use crate::count::{criteria, messages as counted};
+use crate::explore::broken::Broken;
+use crate::explore::exploration::Explored;
+use crate::measure::contention;
 
 /// The variant whose counterexample is shown.
 pub const COUNTEREXAMPLE: &str = "maekawa_1985";
@@ -23,28 +24,28 @@ pub const COUNTEREXAMPLE: &str = "maekawa_1985";
 pub struct Findings {
     /// Locks under contention.
     pub locks: Vec<contention::Row>,
-    /// Messages an entry, for all sizes and loads.
+    /// Messages per entry, for all sizes and loads.
     pub messages: Vec<counted::Row>,
-    /// Messages an entry of Banta's algorithms, by how many wait.
+    /// Messages per entry of Banta's algorithms, by how many wait.
     pub waiting: Vec<counted::WaitingRow>,
     /// The algorithms by all criteria, at the largest size of each.
     pub criteria: Vec<criteria::Row>,
     /// What was explored and holds.
     pub explored: Vec<Explored>,
-    /// What is wrong on purpose and was refuted.
+    /// What is broken on purpose and was refuted.
     pub broken: Vec<(Broken, Explored)>,
     /// A small run of each algorithm.
     pub sketches: Vec<(&'static str, Trace)>,
 }
 
-/// Which commands have measured what, as they are typed after `cargo run --release --`.
+/// Which commands have measured what, as they are typed after `cargo lab`.
 #[derive(Clone, Debug)]
 pub struct Commands {
     /// The uncontended locks.
     pub uncontended: String,
     /// The locks under contention.
     pub contended: String,
-    /// Messages an entry.
+    /// Messages per entry.
     pub messages: String,
     /// Banta's algorithms, by how many wait.
     pub waiting: String,

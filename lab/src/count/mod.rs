@@ -1,0 +1,4 @@
+//! Counts messages in the simulator, beside the formulas, and compares the algorithms by the usual criteria.
+
+pub mod criteria;
+pub mod messages;

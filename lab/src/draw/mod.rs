@@ -1,0 +1,8 @@
+//! Draws: small runs as space-time diagrams and as logs for ShiViz, figures as charts.
+
+pub mod chart;
+pub mod diagram;
+pub mod palette;
+pub mod recording;
+pub mod shiviz;
+pub mod sketch;

@@ -1,0 +1,167 @@
+//! Algorithms that are broken on purpose, each in one rule: to see that the [checker](exclusion::message::check) notices.
+//!
+//! Each is as short as can be, has no checks of its inputs beyond what it needs, and comes as a model of the smallest
+//! cluster that shows what is wrong. Beside each stands the same with that one rule right, and nothing else changed: it
+//! holds, so what was found is the flaw.
+//!
+//! ```
+//! use exclusion::message::check::{Checker, Model};
+//! use lab::explore::broken::permission::ricart_agrawala_ties;
+//!
+//! let checker = ricart_agrawala_ties(true).checker().spawn_bfs().join();
+//! assert!(checker.discovery("mutual exclusion").is_some());
+//! ricart_agrawala_ties(false).checker().spawn_bfs().join().assert_properties();
+//! ```
+
+pub mod banta;
+pub mod banta_fair;
+pub mod maekawa;
+pub mod maekawa_voting;
+pub mod permission;
+pub mod registers;
+pub mod singhal;
+pub mod token;
+
+use crate::explore::exploration::{Explored, ModelVisitor, Shown};
+
+/// An algorithm that is broken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Broken {
+    /// What it is called.
+    pub name: &'static str,
+    /// What is wrong with it.
+    pub why: &'static str,
+    /// The property that it violates.
+    pub violates: &'static str,
+}
+
+impl Broken {
+    /// The variant of this name, if there is one.
+    pub fn named(name: &str) -> Option<&'static Self> {
+        BROKEN.iter().find(|broken| broken.name == name)
+    }
+
+    /// Whether it was refuted in what it violates.
+    pub fn is_refuted(&self, explored: &Explored) -> bool {
+        self.counterexample(explored).is_some()
+    }
+
+    /// The way to where it does not hold.
+    pub fn counterexample<'a>(&self, explored: &'a Explored) -> Option<&'a Shown> {
+        let finding = explored.refuted().find(|finding| finding.property == self.violates);
+        finding.and_then(|finding| finding.counterexample.as_ref())
+    }
+
+    /// A row of the table in the documentation.
+    pub fn markdown(&self, explored: &Explored) -> String {
+        let Self { name, why, violates } = self;
+        let Explored { nodes, requests, states, .. } = explored;
+        let steps = self.counterexample(explored).map_or(0, Shown::steps);
+        format!("| `{name}` | {why} | {nodes} | {requests} | {violates} | {steps} | {states} |")
+    }
+}
+
+macro_rules! broken {
+    ($($name:literal is $flawed:expr, mended $mended:expr, violates $property:literal: $why:literal;)*) => {
+        /// Every algorithm that is broken.
+        pub const BROKEN: &[Broken] =
+            &[$(Broken { name: $name, why: $why, violates: $property }),*];
+
+        /// Does something with the model of this name. None if there is no such.
+        pub fn with_broken<V: ModelVisitor>(name: &str, visitor: V) -> Option<V::Output> {
+            match name {
+                $($name => Some(visitor.visit($name, $flawed)),)*
+                _ => None,
+            }
+        }
+
+        /// Does something with the same, mended. None if there is no such.
+        pub fn with_mended<V: ModelVisitor>(name: &str, visitor: V) -> Option<V::Output> {
+            match name {
+                $($name => Some(visitor.visit($name, $mended)),)*
+                _ => None,
+            }
+        }
+    };
+}
+
+/// Variants whose constructor takes whether to be flawed.
+macro_rules! switched {
+    ($($name:literal is $make:path, violates $property:literal: $why:literal;)* also $($rest:tt)*) => {
+        broken! {
+            $($name is $make(true), mended $make(false), violates $property: $why;)*
+            $($rest)*
+        }
+    };
+}
+
+switched! {
+    "bakery_hasty" is registers::bakery_hasty, violates "mutual exclusion":
+        "nobody says that it is choosing";
+    "bakery_ties" is registers::bakery_ties, violates "mutual exclusion":
+        "of equal tickets both go first";
+    "bakery_polite" is registers::bakery_polite, violates "no deadlock":
+        "of equal tickets none goes first";
+    "bakery_backwards" is registers::bakery_backwards, violates "first come, first served":
+        "the higher ticket goes first";
+    "black_white_hasty" is registers::black_white_hasty, violates "mutual exclusion":
+        "nobody says that it is choosing a colour";
+    "tournament_leaf_first" is registers::tournament_leaf_first, violates "mutual exclusion":
+        "the tree is released from the leaf";
+    "ricart_agrawala_ties" is permission::ricart_agrawala_ties, violates "mutual exclusion":
+        "requests of the same time confirm each other";
+    "ricart_agrawala_ties_held" is permission::ricart_agrawala_ties_held, violates "no deadlock":
+        "requests of the same time hold each other back";
+    "ricart_agrawala_own_number" is permission::ricart_agrawala_own_number, violates "bypass":
+        "a node does not count on from its own numbers";
+    "ricart_agrawala_youngest" is permission::ricart_agrawala_youngest, violates "order":
+        "the younger of two requests goes first";
+    "carvalho_roucairol_empty" is permission::carvalho_roucairol_empty, violates "mutual exclusion":
+        "at first everybody has everybody's permission";
+    "carvalho_roucairol_one_request" is permission::carvalho_roucairol_one_request, violates "no deadlock":
+        "a permission given away to an older request is not asked for again";
+    "maekawa_1985" is maekawa::maekawa_1985, violates "no deadlock":
+        "a waiting request that an older one comes before is not told";
+    "lamport_unordered" is permission::lamport_unordered, violates "mutual exclusion":
+        "channels do not keep order";
+    "raymond_k_combined" is permission::raymond_k_combined, violates "mutual exclusion":
+        "an answer at once also answers a younger request that is held back";
+    "raymond_k_late_answer" is permission::raymond_k_late_answer, violates "mutual exclusion":
+        "an answer that comes late counts for the next request";
+    "naimi_trehel_forwarding" is token::naimi_trehel_forwarding, violates "no deadlock":
+        "a request that finds the token resting is lost";
+    "suzuki_kasami_stack" is token::suzuki_kasami_stack, violates "bypass":
+        "the token's queue is a stack";
+    "suzuki_kasami_kept" is token::suzuki_kasami_kept, violates "one token":
+        "a node that sends the token on keeps it too";
+    "suzuki_kasami_stale" is token::suzuki_kasami_stale, violates "expected inputs only":
+        "a request is served whatever its number";
+    "ricart_agrawala_token_lowest" is token::ricart_agrawala_token_lowest, violates "bypass":
+        "the next is looked for from the lowest number";
+    "raymond_greedy" is token::raymond_greedy, violates "bypass":
+        "a node that has the token serves itself first";
+    "banta_4_as_printed" is banta::banta_4_as_printed, violates "no deadlock":
+        "old news of the good site are believed";
+    "banta_holder_asks" is banta::banta_holder_asks, violates "no deadlock":
+        "a site asks for the token that it has";
+    "banta_queue_copied" is banta::banta_queue_copied, violates "expected inputs only":
+        "requests are copied to the token's queue, and stay where they were";
+    "banta_fair_twice" is banta_fair::banta_fair_twice, violates "expected inputs only":
+        "a request that is on the token's queue is put there again";
+    "banta_5_strict_without_tmax" is banta::banta_5_strict_without_tmax, violates "no deadlock":
+        "a message takes longer than a period";
+    "banta_6_semaphore" is banta::banta_6_semaphore, violates "no deadlock":
+        "the semaphore is never restored";
+    "banta_6_k_releases" is banta::banta_6_k_releases, violates "no deadlock":
+        "the good site waits for k to leave, where fewer have entered";
+    "banta_6_early_release" is banta::banta_6_early_release, violates "no deadlock":
+        "a site that is told of a leaving before the token comes forgets it";
+    "banta_6_numbers" is banta::banta_6_numbers, violates "no deadlock":
+        "of two sites the lower number is told, not the one that comes first";
+    also
+    "maekawa_voting" is maekawa::maekawa_voting(), mended maekawa::maekawa_remedied(), violates "no deadlock":
+        "nobody gives a vote back before it has been inside";
+    "singhal_heuristic_as_published" is singhal::singhal_heuristic_as_published(),
+        mended singhal::singhal_heuristic_remedied(), violates "no deadlock":
+        "the token makes nodes forget a request that is still in flight";
+}

@@ -1,0 +1,285 @@
+//! Exhaustive explorations: how to explore a model, and what came of it.
+
+use std::collections::BTreeSet;
+use std::fmt::{self, Debug};
+use std::hash::Hash;
+use std::time::{Duration, Instant};
+
+use exclusion::message::check::{
+    Check, Checker, HasDiscoveries, Model, Path, Property, Timers, Users, trace_of,
+};
+use exclusion::message::{Channels, Protocol, Trace};
+use serde::{Serialize, Serializer};
+
+use crate::label::label;
+
+/// What came of an exploration.
+#[derive(Clone, Debug, Serialize)]
+pub struct Explored {
+    /// What was explored.
+    pub algorithm: String,
+    /// How many nodes.
+    pub nodes: usize,
+    /// How many may be inside at a time.
+    pub entries_at_a_time: usize,
+    /// How many times each user wanted in; node by node where that differs.
+    pub requests: String,
+    /// In which order messages arrived: `fifo` or `any`; `, quick` if users acted only when none was in flight; and
+    /// `, late` if timers ran out at any moment.
+    pub channels: String,
+    /// How many states there are.
+    pub states: usize,
+    /// How long the longest way to one is.
+    pub depth: usize,
+    /// How long it took.
+    pub seconds: f64,
+    /// `holds`, `refuted`, or `unfinished` if the limit of states came first.
+    pub verdict: &'static str,
+    /// The properties, and for each that does not hold how.
+    pub properties: Vec<Finding>,
+}
+
+/// What came of a property.
+#[derive(Clone, Debug, Serialize)]
+pub struct Finding {
+    /// Its name.
+    pub property: &'static str,
+    /// Whether it holds; null if that was not found out.
+    pub holds: Option<bool>,
+    /// A shortest way to where it does not, event by event.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub counterexample: Option<Shown>,
+}
+
+impl Explored {
+    /// A row of the table in the documentation: what was explored, and what it claims.
+    pub fn markdown(&self) -> String {
+        let Self { algorithm, nodes, requests, channels, states, depth, verdict, .. } = self;
+        let claims = self.claims().join(", ");
+        format!(
+            "| `{algorithm}` | {nodes} | {requests} | {channels} | {states} | {depth} | {claims} | {verdict} |"
+        )
+    }
+
+    /// Its name in a table for people, with k where several may be inside at a time.
+    pub fn label(&self) -> String {
+        label(&self.algorithm, self.entries_at_a_time)
+    }
+
+    /// What is claimed to hold always, in a word each.
+    pub fn claims(&self) -> Vec<&'static str> {
+        let claims = self.properties.iter().filter_map(|finding| match finding.property {
+            "mutual exclusion" => Some("exclusion"),
+            "expected inputs only" => Some("inputs"),
+            "one token" => Some("token"),
+            "first come, first served" => Some("first come"),
+            // That these happen sometimes shows that the others are not about nothing.
+            "everybody enters" | "two contend" => None,
+            other => Some(other),
+        });
+        claims.collect()
+    }
+
+    /// The properties that do not hold.
+    pub fn refuted(&self) -> impl Iterator<Item = &Finding> {
+        self.properties.iter().filter(|finding| finding.holds == Some(false))
+    }
+}
+
+/// What happened on a way through a model, event by event.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Shown {
+    /// Among nodes: it can be drawn.
+    Trace(Trace),
+    /// Among registers.
+    Text(String),
+}
+
+impl fmt::Display for Shown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Trace(trace) => fmt::Display::fmt(trace, f),
+            Self::Text(text) => f.write_str(text),
+        }
+    }
+}
+
+impl Shown {
+    /// How many steps it takes.
+    pub fn steps(&self) -> usize {
+        match self {
+            // A step is a unit of time.
+            Self::Trace(trace) => trace.events.last().map_or(0, |it| it.time.as_units() as usize),
+            Self::Text(text) => text.lines().count(),
+        }
+    }
+}
+
+impl Serialize for Shown {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// A model that can tell what it is of, and what happened on a way through it.
+pub trait Explorable:
+    Model<State: Clone + PartialEq + Debug + Hash, Action: Clone + PartialEq + Debug> + Clone
+{
+    /// How many nodes, or seats.
+    fn nodes(&self) -> usize;
+
+    /// How many times each wants in.
+    fn requests(&self) -> &[u8];
+
+    /// How many may be inside at a time.
+    fn entries_at_a_time(&self) -> usize;
+
+    /// In which order messages arrive; for registers, there are none.
+    fn channels(&self) -> String;
+
+    /// What happened, event by event.
+    fn show(&self, path: Path<Self::State, Self::Action>) -> Shown;
+}
+
+impl<P: Protocol> Explorable for Check<P> {
+    fn nodes(&self) -> usize {
+        self.cluster().len()
+    }
+
+    fn requests(&self) -> &[u8] {
+        self.wanted()
+    }
+
+    fn entries_at_a_time(&self) -> usize {
+        self.cluster()[0].entries_at_a_time()
+    }
+
+    fn channels(&self) -> String {
+        let (channels, timers, users) = self.circumstances();
+        let order = match channels {
+            Channels::Fifo => "fifo",
+            Channels::AnyOrder => "any",
+        };
+        let quick = match users {
+            Users::AnyTime => "",
+            Users::Unhurried => ", quick",
+        };
+        let late = match timers {
+            Timers::InTime => "",
+            Timers::AnyTime => ", late",
+        };
+        format!("{order}{quick}{late}")
+    }
+
+    fn show(&self, path: Path<Self::State, Self::Action>) -> Shown {
+        Shown::Trace(trace_of(self, path))
+    }
+}
+
+/// How to explore.
+#[derive(Clone, Copy)]
+pub struct Explorer<'a> {
+    /// On how many threads.
+    pub threads: usize,
+    /// After how many states to give up.
+    pub most_states: usize,
+    /// Told now and then how many states have been found, and how deep.
+    pub progress: &'a (dyn Fn(usize, usize) + Sync),
+}
+
+impl Explorer<'_> {
+    /// Explores everything that can happen. What does not hold is shown in a shortest way.
+    pub fn explore<M>(&self, algorithm: &str, model: M) -> Explored
+    where
+        M: Explorable<State: Send + Sync, Action: Send + Sync> + Send + Sync + 'static,
+    {
+        let start = Instant::now();
+        let builder = model.clone().checker().threads(self.threads);
+        let checker = builder.target_state_count(self.most_states).spawn_bfs();
+        while !checker.is_done() {
+            (self.progress)(checker.unique_state_count(), checker.max_depth());
+            let pause = if start.elapsed() < Duration::from_secs(1) { 5 } else { 100 };
+            std::thread::sleep(Duration::from_millis(pause));
+        }
+        let checker = checker.join();
+        let unfinished = checker.state_count() >= self.most_states;
+        let mut discoveries = checker.discoveries();
+        let finding = |property: &Property<M>| {
+            let found = discoveries.remove(property.name);
+            // What must always hold is refuted by a discovery, what must sometimes hold by the lack of one.
+            let always = property.expectation.discovery_is_failure();
+            // What a discovery says is certain; what the lack of one says, only at the end.
+            let holds = (found.is_some() || !unfinished).then_some(found.is_some() != always);
+            let counterexample = found
+                .filter(|_| always)
+                .map(|path| model.show(shortest(&model, property.name, path)));
+            Finding { property: property.name, holds, counterexample }
+        };
+        let findings: Vec<_> = model.properties().iter().map(finding).collect();
+        let refuted = findings.iter().any(|finding| finding.counterexample.is_some());
+        let all_hold = findings.iter().all(|finding| finding.holds == Some(true));
+        Explored {
+            algorithm: algorithm.to_owned(),
+            nodes: model.nodes(),
+            entries_at_a_time: model.entries_at_a_time(),
+            requests: in_words(model.requests()),
+            channels: model.channels(),
+            states: checker.unique_state_count(),
+            depth: checker.max_depth(),
+            seconds: start.elapsed().as_secs_f64(),
+            verdict: match (refuted, unfinished, all_hold) {
+                (true, ..) | (false, false, false) => "refuted",
+                (false, true, _) => "unfinished",
+                (false, false, true) => "holds",
+            },
+            properties: findings,
+        }
+    }
+}
+
+/// How many times each wants in: one number if all are alike, else all.
+pub fn in_words(requests: &[u8]) -> String {
+    let alike = requests.iter().all(|times| *times == requests[0]);
+    let shown = if alike { &requests[..1] } else { requests };
+    shown.iter().map(u8::to_string).collect::<Vec<_>>().join(",")
+}
+
+/// A shortest way to where the property does not hold. What a checker found need not be one: it goes on looking, and
+/// keeps what it found last.
+fn shortest<M>(
+    model: &M,
+    property: &'static str,
+    found: Path<M::State, M::Action>,
+) -> Path<M::State, M::Action>
+where
+    M: Explorable<State: Send + Sync, Action: Send + Sync> + Send + Sync + 'static,
+{
+    let mut best = found;
+    // No way of `too_short` states leads there; the best one does.
+    let mut too_short = 0;
+    loop {
+        let states = best.clone().into_states().len();
+        if too_short + 1 >= states {
+            return best;
+        }
+        let middle = too_short.midpoint(states);
+        // The checker's limit is a depth that it does not look at any more.
+        let checker = model.clone().checker().target_max_depth(middle + 1);
+        let found = HasDiscoveries::AnyOf(BTreeSet::from([property]));
+        match checker.finish_when(found).spawn_bfs().join().discovery(property) {
+            Some(shorter) => best = shorter,
+            None => too_short = middle,
+        }
+    }
+}
+
+/// Does something with a model, whatever it is of.
+pub trait ModelVisitor {
+    /// What comes of it.
+    type Output;
+
+    /// Does it.
+    fn visit<M>(self, name: &'static str, model: M) -> Self::Output
+    where
+        M: Explorable<State: Send + Sync, Action: Send + Sync> + Send + Sync + 'static;
+}

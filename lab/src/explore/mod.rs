@@ -1,0 +1,10 @@
+//! Explores everything that can happen: to the algorithms, to the locks register by register, and to variants of both
+//! that are broken on purpose.
+
+pub mod broken;
+pub mod erased;
+pub mod exploration;
+pub mod registers;
+pub mod scope;
+pub mod scopes;
+pub mod seat_program;

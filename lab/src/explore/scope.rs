@@ -1,0 +1,163 @@
+//! What can be explored, with all that it claims: the algorithms of the registry, and the locks over registers.
+
+use exclusion::message::check::{Check, Timers, Users};
+use exclusion::message::registry::{Algorithm, RegistryError, Shipped, Size, Visitor};
+use exclusion::message::{Channels, ClusterError, NodeId};
+
+use super::exploration::ModelVisitor;
+use super::registers::Contention;
+use super::seat_program::{Bakery, BlackWhite, Program, Tournament};
+
+/// What is to be explored.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Scope {
+    /// How many times each node's user wants in.
+    pub requests: Vec<u8>,
+    /// In which order messages arrive; as the algorithm needs it, if it is not said.
+    pub channels: Option<Channels>,
+    /// When timers run out.
+    pub timers: Timers,
+    /// When users ask and leave.
+    pub users: Users,
+    /// How many may be inside at a time, where an algorithm lets in several; [two](usual_entries) if it is not said.
+    pub entries: Option<usize>,
+}
+
+impl Scope {
+    /// So many nodes, where each user wants in so often.
+    pub fn new(nodes: usize, requests: u8) -> Self {
+        Self::of(vec![requests; nodes])
+    }
+
+    /// As many nodes as there are numbers: so often each one's user wants in.
+    pub fn of(requests: impl Into<Vec<u8>>) -> Self {
+        let (timers, users) = (Timers::InTime, Users::AnyTime);
+        Self { requests: requests.into(), channels: None, timers, users, entries: None }
+    }
+
+    /// The same, where timers may run out at any moment.
+    #[must_use]
+    pub fn late(self) -> Self {
+        Self { timers: Timers::AnyTime, ..self }
+    }
+}
+
+/// Explores a cluster within a scope, with all that its algorithm claims.
+struct Within<'a, V> {
+    scope: &'a Scope,
+    visitor: V,
+}
+
+impl<V: ModelVisitor> Visitor for Within<'_, V> {
+    type Output = V::Output;
+
+    fn visit<P: Shipped>(self, algorithm: &'static Algorithm, cluster: Vec<P>) -> V::Output {
+        let Self { scope, visitor } = self;
+        let wanted = NodeId::all(scope.requests.len()).zip(&scope.requests);
+        let check = wanted
+            .fold(Check::new(cluster), |check, (node, &times)| check.requests_of(node, times))
+            .channels(scope.channels.unwrap_or(P::CHANNELS))
+            .timers(scope.timers)
+            .users(scope.users);
+        visitor.visit(algorithm.name, check.as_claimed())
+    }
+}
+
+/// A lock over registers, within a scope. If three or fewer want in, each but once, they may also withdraw, once, and
+/// come back.
+fn contention<A: Program>(
+    scope: &Scope,
+    make: fn(A, usize) -> Contention<A>,
+    lock: A,
+) -> Contention<A> {
+    let few = scope.requests.iter().map(|&times| usize::from(times)).sum::<usize>() <= 3;
+    let once = few && scope.requests.iter().all(|&times| times <= 1);
+    let made = make(lock, scope.requests.len());
+    Contention { entries: scope.requests.clone(), withdrawals: u8::from(once), ..made }
+}
+
+/// How many nodes there may be: with more, not even a beginning is explored.
+pub const MOST_NODES: usize = 8;
+
+/// How many may be inside at a time unless it is said: two show what there is to see, where so many can be.
+fn usual_entries(nodes: usize) -> usize {
+    nodes.saturating_sub(1).clamp(1, 2)
+}
+
+/// A lock over registers. It sends no messages, sets no timers, and lets in one at a time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RegisterLock {
+    /// Lamport's bakery.
+    Bakery,
+    /// The bakery whose tickets are bounded, since they have one of two colours.
+    BlackWhiteBakery,
+    /// A tree of locks for two.
+    Tournament,
+}
+
+impl RegisterLock {
+    /// Every lock over registers.
+    pub const ALL: [Self; 3] = [Self::Bakery, Self::BlackWhiteBakery, Self::Tournament];
+
+    /// Its name, as commands take it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Bakery => "bakery",
+            Self::BlackWhiteBakery => "black_white_bakery",
+            Self::Tournament => "tournament",
+        }
+    }
+
+    /// The lock of this name, if there is one.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|lock| lock.name() == name)
+    }
+
+    fn with_model<V: ModelVisitor>(
+        self,
+        scope: &Scope,
+        visitor: V,
+    ) -> Result<V::Output, RegistryError> {
+        let (name, seats) = (self.name(), scope.requests.len());
+        if seats > MOST_NODES {
+            return Err(RegistryError::TooManyNodes { algorithm: name, most: MOST_NODES });
+        }
+        ClusterError::check_size(seats).map_err(|why| RegistryError::Unfit(name, why))?;
+        Ok(match self {
+            Self::Bakery => {
+                let lock = Bakery { seats, flaw: None };
+                visitor.visit(name, contention(scope, Contention::first_come, lock))
+            }
+            Self::BlackWhiteBakery => {
+                let lock = BlackWhite { seats, hasty: false };
+                visitor.visit(name, contention(scope, Contention::first_come, lock))
+            }
+            Self::Tournament => {
+                let lock = Tournament { seats, leaf_first: false };
+                visitor.visit(name, contention(scope, Contention::unordered, lock))
+            }
+        })
+    }
+}
+
+/// Makes the model of an algorithm, or of a lock over registers, with all that it claims, and does something with it.
+///
+/// # Errors
+/// If there is no such algorithm, or not for so many nodes, or not with so many inside at a time.
+pub fn with_check<V: ModelVisitor>(
+    name: &str,
+    scope: &Scope,
+    visitor: V,
+) -> Result<V::Output, RegistryError> {
+    if let Some(lock) = RegisterLock::named(name) {
+        return lock.with_model(scope, visitor);
+    }
+    let (algorithm, nodes) = (Algorithm::named(name)?, scope.requests.len());
+    if nodes > MOST_NODES {
+        let algorithm = algorithm.name;
+        return Err(RegistryError::TooManyNodes { algorithm, most: MOST_NODES });
+    }
+    let usual = algorithm.several_entries.then(|| usual_entries(nodes));
+    let size = Size { nodes, entries: scope.entries.or(usual) };
+    algorithm.build(size, Within { scope, visitor })
+}

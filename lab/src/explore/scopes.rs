@@ -1,0 +1,191 @@
+//! How far each algorithm, and each lock over registers, is explored when all are.
+
+use exclusion::message::check::{Timers, Users};
+
+use super::scope::Scope;
+
+/// A scope of the table.
+#[derive(Clone, Copy)]
+struct Extent {
+    /// How many times each user wants in.
+    requests: &'static [u8],
+    users: Users,
+    timers: Timers,
+    /// Whether it takes no more than some seconds.
+    soon: bool,
+}
+
+/// Messages are as slow as can be.
+const fn slow(requests: &'static [u8]) -> Extent {
+    Extent { requests, users: Users::AnyTime, timers: Timers::InTime, soon: true }
+}
+
+/// Messages are quicker than users.
+const fn quick(requests: &'static [u8]) -> Extent {
+    Extent { users: Users::Unhurried, ..slow(requests) }
+}
+
+/// Messages are later than timers.
+const fn late(requests: &'static [u8]) -> Extent {
+    Extent { timers: Timers::AnyTime, ..slow(requests) }
+}
+
+impl Extent {
+    /// The same, where it takes longer than [`soon`] may.
+    const fn long(self) -> Self {
+        Self { soon: false, ..self }
+    }
+
+    fn scope(&self) -> Scope {
+        let Self { users, timers, .. } = *self;
+        Scope { users, timers, ..Scope::of(self.requests) }
+    }
+}
+
+/// Two nodes twice each, three nodes, and four where it fits.
+const USUAL: &[Extent] = &[slow(&[2, 2]), slow(&[1; 3]), slow(&[2; 3]), slow(&[1; 4]).long()];
+
+/// The same, where there are many messages.
+const LARGE: &[Extent] =
+    &[slow(&[2, 2]), slow(&[1; 3]), slow(&[2; 3]).long(), slow(&[1; 4]).long()];
+
+/// Messages are quick, and each wants in often enough to pass the others too often.
+const QUICK: &[Extent] = &[quick(&[3; 3]), quick(&[2; 4]).long()];
+
+/// The same for those that let one pass twice.
+const QUICK_TWICE: &[Extent] = &[quick(&[3; 3]), quick(&[3, 2, 2, 1]).long()];
+
+/// The same where four nodes cannot be.
+const QUICK_THREE: &[Extent] = &[quick(&[3; 3])];
+
+/// Timers run out at any moment: for those that claim that nothing is lost by it.
+const LATE: &[Extent] = &[late(&[1; 3]), late(&[2; 3])];
+
+/// Registers: also a seat that is never taken, so that the others may withdraw; and one that is taken twice.
+const SEATS: &[Extent] = &[
+    slow(&[2, 2]),
+    slow(&[1; 3]),
+    slow(&[2; 3]).long(),
+    slow(&[1; 4]).long(),
+    slow(&[1, 1, 1, 0]).long(),
+    slow(&[2, 1, 1, 1]).long(),
+];
+
+/// What is explored of each, by name: first the locks over registers, then the algorithms in the order of the registry.
+const SCOPES: &[(&str, &[&[Extent]])] = &[
+    ("bakery", &[SEATS]),
+    ("black_white_bakery", &[SEATS]),
+    ("tournament", &[SEATS]),
+    ("central_coordinator", &[USUAL, QUICK]),
+    // By order of asking: the others come often enough to pass, however slow messages are.
+    ("lamport", &[&[slow(&[2, 2]), slow(&[1; 3]), slow(&[3, 3]), slow(&[2, 1, 1]).long()], QUICK]),
+    ("ricart_agrawala", &[LARGE, &[slow(&[3, 3]), slow(&[1, 3, 2]).long()], QUICK]),
+    ("carvalho_roucairol", &[LARGE, QUICK]),
+    ("singhal_dynamic", &[USUAL, QUICK]),
+    ("maekawa", &[USUAL, QUICK]),
+    // The circle of four does not meet.
+    ("maekawa_circle", &[&[slow(&[2, 2]), slow(&[1; 3]), slow(&[2; 3])], QUICK_THREE]),
+    (
+        "maekawa_triangle",
+        &[&[slow(&[1; 3]), slow(&[2; 3]), slow(&[1, 1, 1, 1, 0, 0]).long()], QUICK_THREE],
+    ),
+    (
+        "maekawa_triangle_columns",
+        &[&[slow(&[1; 3]), slow(&[2; 3]), slow(&[1, 1, 1, 0, 0, 0])], QUICK_THREE],
+    ),
+    (
+        "maekawa_triangle_rows",
+        &[&[slow(&[1; 3]), slow(&[2; 3]), slow(&[1, 1, 1, 0, 0, 0])], QUICK_THREE],
+    ),
+    ("maekawa_plane", &[&[slow(&[1, 1, 1, 0, 0, 0, 0]), quick(&[4, 3, 1, 0, 0, 0, 0]).long()]]),
+    ("majority", &[USUAL, QUICK]),
+    ("weighted_majority", &[USUAL, QUICK]),
+    (
+        "raymond_k",
+        &[
+            &[slow(&[2, 2]), slow(&[1; 3]), slow(&[2, 1, 1]).long(), slow(&[1, 1, 1, 0]).long()],
+            QUICK,
+        ],
+    ),
+    ("token_ring", &[USUAL, QUICK]),
+    ("suzuki_kasami", &[USUAL, QUICK]),
+    ("suzuki_kasami_ring", &[USUAL, QUICK]),
+    ("suzuki_kasami_line", &[USUAL, QUICK_TWICE]),
+    ("suzuki_kasami_tree", &[USUAL, QUICK_TWICE]),
+    ("ricart_agrawala_token", &[USUAL, QUICK]),
+    ("singhal_heuristic", &[USUAL, QUICK_TWICE]),
+    ("raymond", &[USUAL, QUICK]),
+    ("raymond_line", &[USUAL, QUICK]),
+    ("naimi_trehel", &[USUAL, QUICK]),
+    ("naimi_trehel_queue", &[USUAL, QUICK]),
+    ("banta_simple", &[USUAL, QUICK]),
+    ("banta_fair", &[LARGE, QUICK]),
+    ("banta_efficient", &[USUAL, QUICK]),
+    ("banta_efficient_hardened", &[USUAL, QUICK, LATE]),
+    ("banta_k", &[USUAL, QUICK]),
+    ("banta_k_hardened", &[USUAL, QUICK, LATE]),
+];
+
+fn extents() -> impl Iterator<Item = (&'static str, &'static Extent)> {
+    let of = |&(name, groups): &(&'static str, &'static [&'static [Extent]])| {
+        groups.iter().flat_map(|group| group.iter()).map(move |extent| (name, extent))
+    };
+    SCOPES.iter().flat_map(of)
+}
+
+/// Everything that is explored for the documentation: its name, and the scope.
+pub fn all() -> Vec<(&'static str, Scope)> {
+    extents().map(|(name, extent)| (name, extent.scope())).collect()
+}
+
+/// A part of [`all`] that takes some seconds.
+pub fn soon() -> Vec<(&'static str, Scope)> {
+    let soon = extents().filter(|(_, extent)| extent.soon);
+    soon.map(|(name, extent)| (name, extent.scope())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use exclusion::message::registry::{ALGORITHMS, Algorithm, Shipped, Size, Visitor};
+
+    use super::super::scope::RegisterLock;
+    use super::*;
+
+    #[test]
+    fn the_table_has_the_locks_and_the_algorithms_in_the_order_of_the_registry() {
+        let tabled: Vec<_> = SCOPES.iter().map(|(name, _)| *name).collect();
+        let locks = RegisterLock::ALL.map(RegisterLock::name).into_iter();
+        let known = locks.chain(ALGORITHMS.iter().map(|algorithm| algorithm.name));
+        assert_eq!(tabled, known.collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn something_of_each_is_soon_explored() {
+        let soon = soon();
+        for (name, _) in SCOPES {
+            assert!(soon.iter().any(|(it, _)| it == name), "nothing of {name} is");
+        }
+    }
+
+    /// Whether an algorithm has timers that may run out too early, and claims a bound for that case.
+    struct ClaimsToBearDelays;
+
+    impl Visitor for ClaimsToBearDelays {
+        type Output = bool;
+
+        fn visit<P: Shipped>(self, algorithm: &'static Algorithm, cluster: Vec<P>) -> bool {
+            algorithm.within_tmax && P::most_messages(&cluster, false).is_some()
+        }
+    }
+
+    #[test]
+    fn timers_run_out_early_where_an_algorithm_claims_to_bear_it() {
+        for algorithm in ALGORITHMS {
+            let size = Size::of(algorithm.nodes_to_show);
+            let claims = algorithm.build(size, ClaimsToBearDelays).expect("it can be shown");
+            let mut extents = extents().filter(|(name, _)| *name == algorithm.name);
+            let explored = extents.any(|(_, extent)| extent.timers == Timers::AnyTime);
+            assert_eq!(explored, claims, "{algorithm}");
+        }
+    }
+}

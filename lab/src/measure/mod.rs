@@ -1,0 +1,8 @@
+//! Measures: the locks beside their peers, interleaved in one run, and clusters of actors beside the floor.
+
+pub mod actors;
+pub mod contention;
+mod start;
+pub mod subject;
+pub mod table;
+pub mod workload;

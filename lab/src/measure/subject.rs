@@ -1,0 +1,135 @@
+//! The locks that are measured, all through one small trait.
+
+use exclusion::lock::raw::{BlackWhiteBakery, Peterson};
+use exclusion::lock::{Leased, Seat, Seated};
+use exclusion::{BakeryMutex, TournamentMutex};
+
+/// A lock around a number.
+pub trait Subject: Sync + Sized {
+    /// What a thread locks with. Locks without owned seats lend themselves.
+    type Handle<'a>: Send
+    where
+        Self: 'a;
+
+    /// The name on the command line and in the tables.
+    const NAME: &'static str;
+
+    /// How many threads can use it at a time.
+    const MOST_THREADS: usize = usize::MAX;
+
+    /// A fresh lock around 0.
+    fn fresh() -> Self;
+
+    /// One handle per thread.
+    fn handles(&mut self, threads: usize) -> Vec<Self::Handle<'_>>;
+
+    /// Runs `inside` with the lock held.
+    fn enter<R>(handle: &mut Self::Handle<'_>, inside: impl FnOnce(&mut u64) -> R) -> R;
+}
+
+/// Subjects whose handle is a shared reference and whose guard dereferences to the number.
+macro_rules! lend {
+    ($($(#[$doc:meta])* $subject:ident = $name:literal, $lock:ty, $new:expr, |$mutex:ident| $guard:expr;)*) => {
+        $(
+            $(#[$doc])*
+            pub struct $subject($lock);
+
+            impl Subject for $subject {
+                type Handle<'a> = &'a $lock;
+                const NAME: &'static str = $name;
+
+                fn fresh() -> Self {
+                    Self($new)
+                }
+
+                fn handles(&mut self, threads: usize) -> Vec<&$lock> {
+                    vec![&self.0; threads]
+                }
+
+                #[inline]
+                fn enter<R>($mutex: &mut &$lock, inside: impl FnOnce(&mut u64) -> R) -> R {
+                    inside(&mut $guard)
+                }
+            }
+        )*
+    };
+}
+
+lend! {
+    /// Our bakery.
+    Bakery = "bakery", BakeryMutex<u64>, BakeryMutex::new(0), |mutex| mutex.lock();
+    /// Our bakery, whose line may be passed by 32 newcomers at a time.
+    BakeryBypass = "bakery_bypass", BakeryMutex<u64, 64, 32>, BakeryMutex::with_seats(0), |mutex| mutex.lock();
+    /// Our tournament.
+    Tournament = "tournament", TournamentMutex<u64>, TournamentMutex::new(0), |mutex| mutex.lock();
+    /// Our bakery with bounded tickets.
+    BlackWhite = "black_white", lock_api::Mutex<Leased<BlackWhiteBakery<64>>, u64>, lock_api::Mutex::new(0), |mutex| mutex.lock();
+    /// The standard library's mutex.
+    Std = "std", std::sync::Mutex<u64>, std::sync::Mutex::new(0), |mutex| mutex.lock().expect("nobody panics");
+    /// parking_lot's mutex.
+    ParkingLot = "parking_lot", parking_lot::Mutex<u64>, parking_lot::Mutex::new(0), |mutex| mutex.lock();
+    /// parking_lot's mutex that always hands over.
+    ParkingLotFair = "parking_lot_fair", parking_lot::FairMutex<u64>, parking_lot::FairMutex::new(0), |mutex| mutex.lock();
+    /// spin's ticket lock.
+    SpinTicket = "spin_ticket", spin::mutex::TicketMutex<u64>, spin::mutex::TicketMutex::new(0), |mutex| mutex.lock();
+}
+
+/// mcslock's queue lock, whose waiters yield.
+pub struct Mcs(mcslock::raw::yields::Mutex<u64>);
+
+impl Subject for Mcs {
+    type Handle<'a> = (&'a mcslock::raw::yields::Mutex<u64>, mcslock::raw::MutexNode);
+    const NAME: &'static str = "mcs";
+
+    fn fresh() -> Self {
+        Self(mcslock::raw::yields::Mutex::new(0))
+    }
+
+    fn handles(&mut self, threads: usize) -> Vec<Self::Handle<'_>> {
+        (0..threads).map(|_| (&self.0, mcslock::raw::MutexNode::new())).collect()
+    }
+
+    #[inline]
+    fn enter<R>((mutex, node): &mut Self::Handle<'_>, inside: impl FnOnce(&mut u64) -> R) -> R {
+        mutex.lock_with_then(node, inside)
+    }
+}
+
+/// Peterson's lock for two, with owned seats.
+pub struct Peterson2(Seated<Peterson, u64>);
+
+impl Subject for Peterson2 {
+    type Handle<'a> = Seat<'a, Peterson, u64>;
+    const NAME: &'static str = "peterson2";
+    const MOST_THREADS: usize = 2;
+
+    fn fresh() -> Self {
+        Self(Seated::new(0))
+    }
+
+    fn handles(&mut self, threads: usize) -> Vec<Self::Handle<'_>> {
+        self.0.seats::<2>().into_iter().take(threads).collect()
+    }
+
+    #[inline]
+    fn enter<R>(seat: &mut Self::Handle<'_>, inside: impl FnOnce(&mut u64) -> R) -> R {
+        inside(&mut seat.lock())
+    }
+}
+
+/// Calls `$call!(Subject)` for every subject, ours first.
+#[macro_export]
+macro_rules! each_subject {
+    ($call:ident) => {
+        $call!($crate::measure::subject::Bakery);
+        $call!($crate::measure::subject::BakeryBypass);
+        $call!($crate::measure::subject::Tournament);
+        $call!($crate::measure::subject::BlackWhite);
+        $call!($crate::measure::subject::Peterson2);
+        $call!($crate::measure::subject::Std);
+        $call!($crate::measure::subject::ParkingLot);
+        $call!($crate::measure::subject::ParkingLotFair);
+        $call!($crate::measure::subject::SpinTicket);
+        $call!($crate::measure::subject::Mcs);
+    };
+}
