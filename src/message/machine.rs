@@ -99,6 +99,15 @@ pub enum Output<M> {
 /// at most once and only to the node that it was sent to, each timer once. A machine promises: the same state and input
 /// give the same output, and whatever cannot have been sent in a cluster of this size, or cannot occur in this state, is
 /// an error with nothing changed.
+///
+/// # What was decoded
+///
+/// With the feature `serde`, the messages and the states of the machines of this crate can be
+/// written to bytes and read again. A message may come from anywhere, so `receive` checks it: no
+/// message makes a machine panic, count past its limits, send to a node that does not exist, or let
+/// in a user who does not wait. A forged message that an honest node could have sent in this state
+/// is taken for one: the algorithms know no signatures. A state is trusted, as is whoever stored
+/// it: one that was tampered with may do anything but harm memory.
 pub trait Machine: Clone + Eq + Hash + Debug {
     /// What the nodes say to each other.
     type Message: Message;
@@ -290,7 +299,7 @@ impl<M> Outbox<M> {
 /// # Errors
 /// If the machine refuses the input, or sends a message to a node that does not exist; or if the outbox still holds what
 /// another node put in. The outbox is then as it was, or empty. The machine is as it was, unless it refused a message of
-/// its own.
+/// its own or sent one to nobody: that is a mistake in the machine, which cannot go on.
 #[inline]
 pub fn step<M: Machine>(
     machine: &mut M,

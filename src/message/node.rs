@@ -1,12 +1,4 @@
 //! Who takes part: [`NodeId`] and [`NodeSet`].
-//!
-//! # What was decoded
-//!
-//! With the feature `serde`, messages, nodes' states and traces can be written to bytes and read again. A message may
-//! come from anywhere, so no machine of this crate trusts it: whatever cannot have been sent in a cluster of this size
-//! is refused when it is given to [`step`](super::step), with nothing changed. A node's own state is trusted, as is the
-//! program that stored it: one that was tampered with may send to nodes that do not exist, which `step` reports, or
-//! panic.
 
 use std::fmt;
 
@@ -100,6 +92,8 @@ impl fmt::Debug for NodeId {
 /// assert!(row.meets(&column));
 /// assert_eq!(row.len(), 3);
 /// ```
+///
+/// It answers for every node, also when it was decoded and is too short for its cluster.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct NodeSet {
@@ -125,8 +119,10 @@ impl NodeSet {
         set
     }
 
-    /// Puts a node in. Says whether it is new. Nobody but the nodes of the cluster belongs into the set: a node far
-    /// beyond makes it larger, so that it no longer equals a set of the cluster.
+    /// Puts a node in. Says whether it is new.
+    ///
+    /// Nobody but the nodes of the cluster belongs into the set. A node far beyond makes it larger,
+    /// so that it no longer equals any set of the cluster.
     #[inline]
     pub fn insert(&mut self, node: NodeId) -> bool {
         let (index, bit) = Self::place(node);

@@ -164,6 +164,9 @@ impl fmt::Display for Event {
 }
 
 /// The events of a run, in order.
+///
+/// One that was read or decoded may be of another cluster, or of none: [`replay`](super::replay)
+/// says where it departs from what the nodes do.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Trace {

@@ -1,4 +1,5 @@
-//! What is written to bytes, and what may become of it on its way: bits flipped, ends cut off, numbers exchanged.
+//! What is written to bytes, and what may become of it on its way: bits flipped, ends cut off,
+//! numbers exchanged.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;

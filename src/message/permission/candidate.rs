@@ -72,15 +72,16 @@ impl Candidate {
         self.me.check_peer(from, self.nodes)
     }
 
-    /// Refuses a request from the time before all clocks: the first one is made at 1.
-    pub(super) fn check_request(&self, time: u64) -> Result<(), Refused> {
+    /// Refuses the time at which clocks begin: the first request is made after it.
+    pub(super) fn check_time(time: u64) -> Result<(), Refused> {
         if time == 0 {
-            return Err(Refused("no request is made at time 0"));
+            return Err(Refused("nothing is said at time 0"));
         }
         Ok(())
     }
 
-    /// Refuses a confirmation of the request at hand that is older than it. Who confirms a request has seen its time.
+    /// Refuses a confirmation that is older than the request at hand: its sender has seen the
+    /// request.
     pub(super) fn check_confirmation(&self, time: u64) -> Result<(), Refused> {
         if time < self.asked {
             return Err(Refused("the confirmation is older than the request"));

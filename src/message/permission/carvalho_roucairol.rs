@@ -113,7 +113,7 @@ impl Machine for CarvalhoRoucairol {
                 if self.held_back.contains(from) {
                     return Err(Refused("the sender's last request is not confirmed yet"));
                 }
-                self.candidate.check_request(time)?;
+                Candidate::check_time(time)?;
                 if self.candidate.goes_before(time, from) {
                     self.held_back.insert(from);
                     return Ok(());

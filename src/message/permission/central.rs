@@ -104,11 +104,12 @@ impl CentralCoordinator {
         })
     }
 
-    /// Refuses what the coordinator cannot say to itself: it does so only within a step of its own user.
+    /// Refuses what the coordinator has not said to itself. It does so only within a step, when its
+    /// user is in this phase, and is the one inside, as far as the desk knows, or not yet.
     fn check_own(&self, from: NodeId, phase: Phase, inside: bool) -> Result<(), Refused> {
         let is_inside = self.desk.as_ref().is_some_and(|desk| desk.inside == Some(self.me));
-        if from == self.me && (self.phase != phase || is_inside != inside) {
-            return Err(Refused("its user has not done so"));
+        if from == self.me && (self.phase, is_inside) != (phase, inside) {
+            return Err(Refused("it has not said so to itself"));
         }
         Ok(())
     }

@@ -122,7 +122,7 @@ impl Machine for RaymondK {
         self.candidate.check_peer(from)?;
         match message {
             Message::Request(time) => {
-                self.candidate.check_request(time)?;
+                Candidate::check_time(time)?;
                 let held_back = self.held_back[from.index()].checked_add(1);
                 let held_back = held_back.ok_or(Refused("so many answers cannot be owed"))?;
                 if self.candidate.goes_before(time, from) {
@@ -133,10 +133,11 @@ impl Machine for RaymondK {
                 }
             }
             Message::Confirm { answers, time } => {
+                Candidate::check_time(time)?;
                 let owed = self.owed_to_us[from.index()].checked_sub(answers);
                 let owed = owed.ok_or(Refused("the sender owes fewer answers"))?;
-                if answers == 0 || time == 0 {
-                    return Err(Refused("it confirms no request"));
+                if answers == 0 {
+                    return Err(Refused("it answers nothing"));
                 }
                 self.owed_to_us[from.index()] = owed;
                 self.candidate.witness(time);

@@ -105,12 +105,12 @@ impl Machine for RicartAgrawala {
                 if self.held_back.contains(from) {
                     return Err(Refused("the sender's last request is not confirmed yet"));
                 }
-                self.candidate.check_request(time)?;
-                // Who has an older request confirms ours only after it has entered; with our confirmation, so we know it.
-                let older = Stamp { time, node: from };
-                if self.candidate.stamp().is_some_and(|ours| older < ours)
-                    && !self.missing.contains(from)
-                {
+                Candidate::check_time(time)?;
+                // A peer with an older request confirms ours only after its own entry. For that it
+                // needed our confirmation, so its request has been here.
+                let theirs = Stamp { time, node: from };
+                let is_older = self.candidate.stamp().is_some_and(|ours| theirs < ours);
+                if is_older && !self.missing.contains(from) {
                     return Err(Refused("the sender has confirmed our request, which is younger"));
                 }
                 if self.candidate.goes_before(time, from) {

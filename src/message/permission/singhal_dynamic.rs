@@ -98,7 +98,7 @@ impl Machine for SinghalDynamic {
                 if self.to_inform.contains(from) {
                     return Err(Refused("the sender's last request is not confirmed yet"));
                 }
-                self.candidate.check_request(time)?;
+                Candidate::check_time(time)?;
                 if self.candidate.goes_before(time, from) {
                     self.to_inform.insert(from);
                     return Ok(());

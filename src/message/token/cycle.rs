@@ -166,7 +166,8 @@ impl Cycle {
     }
 
     pub(super) fn receive_update(&mut self, from: NodeId, news: GoodSite) -> Result<(), Refused> {
-        // What is strict takes late news for new, and so may count them as the latest.
+        // In the strict variant late news replace new ones, and the epoch on the token may fall
+        // back.
         let latest = self.token.as_ref().filter(|_| self.late == Late::Hardened);
         news.check_news(self.me, from, self.nodes, latest.map(|token| token.good.epoch))?;
         match self.late {

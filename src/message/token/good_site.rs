@@ -23,8 +23,9 @@ impl GoodSite {
         Self { site: NodeId(0), epoch: 0 }
     }
 
-    /// Refuses news that a node cannot get from another: they are of a site on the token's queue, and go to all others
-    /// but the sender, which is not on it either. `latest` is the epoch on the token, if it is here to tell.
+    /// Refuses news that a node cannot get from another. They are of the last site on the token's
+    /// queue, and go to all that are not on it; nor is the sender. `latest` is the epoch on the
+    /// token, if it is here to tell.
     pub(super) fn check_news(
         self,
         me: NodeId,
@@ -34,7 +35,7 @@ impl GoodSite {
     ) -> Result<(), Refused> {
         self.site.check_member(nodes)?;
         if self.site == me || self.site == from {
-            return Err(Refused("that site is not told of itself, nor by itself"));
+            return Err(Refused("a good site is not told of itself, nor tells of itself"));
         }
         if self.epoch == 0 {
             return Err(Refused("everybody knows the first good site"));
@@ -56,7 +57,7 @@ impl GoodSite {
     /// Refuses a request that would be passed on to the site that made it.
     pub(super) fn check_goes_on(self, site: NodeId) -> Result<(), Refused> {
         if self.site == site {
-            return Err(Refused("the good site to ask has not asked"));
+            return Err(Refused("the request would go back to where it comes from"));
         }
         Ok(())
     }
@@ -68,8 +69,8 @@ impl GoodSite {
         }
     }
 
-    /// The good site changes. Between two changes at a node the token comes, with an epoch that was checked: there is one
-    /// after it.
+    /// The good site changes. Between two changes at a site the token comes, and its epoch was
+    /// checked: there is one after it.
     pub(super) fn succeed(&mut self, site: NodeId) {
         *self = Self { site, epoch: self.epoch.saturating_add(1) };
     }

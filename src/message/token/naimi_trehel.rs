@@ -121,9 +121,9 @@ impl Machine for NaimiTrehel {
         match message {
             Message::Request(node) => {
                 self.me.check_peer(node, self.nodes as usize)?;
-                // A node asks again when it has been served: then others have asked after it.
+                // It would go back to where it comes from; or the node waits for us already.
                 if self.ask == Some(node) || self.next == Some(node) {
-                    return Err(Refused("that node was the last to ask, or is next"));
+                    return Err(Refused("that node has asked already"));
                 }
                 match self.ask.replace(node) {
                     Some(ask) => out.send(ask, message),

@@ -136,7 +136,7 @@ impl Machine for NaimiTrehelQueue {
                 }
                 if self.phase.is_idle() && self.token.is_none() {
                     if self.ask == node {
-                        return Err(Refused("that node was the last to ask"));
+                        return Err(Refused("the request would go back to where it comes from"));
                     }
                     let ask = std::mem::replace(&mut self.ask, node);
                     out.send(ask, Message::Request(node));
@@ -154,7 +154,7 @@ impl Machine for NaimiTrehelQueue {
                 queue::check(&queue, self.nodes as usize)?;
                 queue::check_sender(&queue, from)?;
                 if queue::names(&queue, self.me) {
-                    return Err(Refused("the token is here, and its queue leads here again"));
+                    return Err(Refused("the token's queue names the node that has it"));
                 }
                 self.token = Some(queue);
                 self.phase.enter(out);

@@ -18,7 +18,8 @@ pub(super) fn check(queue: &VecDeque<NodeId>, nodes: usize) -> Result<(), Refuse
     Ok(())
 }
 
-/// Refuses a queue with its sender, where only a node that wants nothing hands the token over.
+/// Refuses a queue that names its sender, where only a node that wants nothing hands the token
+/// over.
 pub(super) fn check_sender(queue: &VecDeque<NodeId>, from: NodeId) -> Result<(), Refused> {
     if names(queue, from) {
         return Err(Refused("who sends the token does not wait for it"));
@@ -31,8 +32,8 @@ pub(super) fn names(queue: &VecDeque<NodeId>, node: NodeId) -> bool {
     is_among(queue.iter(), node)
 }
 
-/// Puts nodes behind a queue, which differ from each other, and leaves out those that it has. Says whether there was one
-/// to put.
+/// Puts nodes behind a queue, and leaves out those that it has. They must differ from each other.
+/// Says whether the queue has grown.
 pub(super) fn append(
     queue: &mut VecDeque<NodeId>,
     nodes: impl IntoIterator<Item = NodeId>,
@@ -46,7 +47,7 @@ pub(super) fn append(
     queue.len() > before
 }
 
-/// Nearly always it is not, and a loop without a way out looks at several nodes at a time.
+// Nearly always it is not, and a loop without a way out looks at several nodes at a time.
 fn is_among<'a>(nodes: impl Iterator<Item = &'a NodeId>, node: NodeId) -> bool {
     nodes.fold(false, |found, &it| found | (it == node))
 }

@@ -154,7 +154,7 @@ impl Machine for Raymond {
                 if self.queue.contains(&from) {
                     return Err(Refused("the sender is in the queue already"));
                 }
-                // It may have sent the token, and want it back; but it sends it only to a node that has asked.
+                // It may want back the token that it has just sent, but only to a node that asked.
                 if self.towards == Some(from) && !self.asked {
                     return Err(Refused("the token is on the sender's side"));
                 }

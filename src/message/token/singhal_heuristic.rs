@@ -47,7 +47,7 @@ pub struct Token {
 }
 
 impl Token {
-    /// Refuses what cannot come to a node that waits with its request of this number.
+    /// Refuses what cannot come to a node that waits with the request of this number.
     fn check(&self, nodes: usize, me: NodeId, number: u64) -> Result<(), Refused> {
         number::check_served(&self.served, nodes, me, number)?;
         if self.heard.len() != nodes {
