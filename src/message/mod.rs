@@ -63,11 +63,12 @@ pub use machine::{
 };
 pub use node::{NodeId, NodeSet};
 pub use permission::{
-    CarvalhoRoucairol, CentralCoordinator, Lamport, Maekawa, RaymondK, RicartAgrawala,
+    CarvalhoRoucairol, CentralCoordinator, Lamport, Maekawa, Majority, RaymondK, RicartAgrawala,
     SinghalDynamic,
 };
 pub use permission::{
-    carvalho_roucairol, central, lamport, maekawa, raymond_k, ricart_agrawala, singhal_dynamic,
+    carvalho_roucairol, central, lamport, maekawa, majority, raymond_k, ricart_agrawala,
+    singhal_dynamic,
 };
 pub use protocol::{Access, Exclusive, Phase, Protocol, Shared};
 pub use quorum::Quorums;
@@ -77,11 +78,13 @@ pub use run::replay::{ReplayCause, ReplayError, replay};
 pub use run::{actor, sim};
 pub use token::{
     BantaEfficient, BantaFair, BantaK, BantaSimple, NaimiTrehel, NaimiTrehelQueue, Raymond,
-    RicartAgrawalaToken, SinghalHeuristic, SuzukiKasami, TokenRing,
+    RicartAgrawalaToken, SinghalHeuristic, SuzukiKasami, SuzukiKasamiFifo, SuzukiKasamiFifoRing,
+    TokenRing,
 };
 pub use token::{
     banta_efficient, banta_fair, banta_k, banta_simple, naimi_trehel, naimi_trehel_queue, raymond,
-    ricart_agrawala_token, singhal_heuristic, suzuki_kasami, token_ring,
+    ricart_agrawala_token, singhal_heuristic, suzuki_kasami, suzuki_kasami_fifo,
+    suzuki_kasami_fifo_ring, token_ring,
 };
 pub use topology::{Topology, Tree};
 pub use trace::{Event, Happening, ParseTraceError, Time, Trace};

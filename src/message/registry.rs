@@ -31,9 +31,10 @@ use super::banta_efficient::Late;
 use super::quorum::{QuorumError, Scheme};
 use super::{
     BantaEfficient, BantaFair, BantaK, BantaSimple, CarvalhoRoucairol, CentralCoordinator,
-    Channels, Claims, ClusterError, Lamport, Machine, Maekawa, NaimiTrehel, NaimiTrehelQueue,
-    Quorums, Raymond, RaymondK, RicartAgrawala, RicartAgrawalaToken, SinghalDynamic,
-    SinghalHeuristic, SuzukiKasami, TokenRing, Topology, Tree,
+    Channels, Claims, ClusterError, Lamport, Machine, Maekawa, Majority, NaimiTrehel,
+    NaimiTrehelQueue, Quorums, Raymond, RaymondK, RicartAgrawala, RicartAgrawalaToken,
+    SinghalDynamic, SinghalHeuristic, SuzukiKasami, SuzukiKasamiFifo, SuzukiKasamiFifoRing,
+    TokenRing, Topology, Tree,
 };
 
 /// What every algorithm of the registry can do: run under every runner, and travel if the feature `serde` is on.
@@ -146,6 +147,11 @@ pub struct Algorithm {
 
 /// How many nodes may all know each other, or meet in one queue. States, or times, grow with the square.
 const ACQUAINTED: usize = 4096;
+
+/// The same for triangles and planes: the first size past it that there is, so that the nearest
+/// sizes of every number up to it can be built too.
+const TRIANGULAR: usize = 91 * 92 / 2;
+const PLANAR: usize = 64 * 64 + 64 + 1;
 
 /// How many nodes may each know a few others.
 const STRANGERS: usize = 10_000_000;
@@ -293,12 +299,6 @@ fn ascending_weights(nodes: usize) -> Vec<u64> {
     (1..=nodes as u64).collect()
 }
 
-/// Each node with itself and the next: the smallest quorums among three, and where plain voting deadlocks.
-fn circle(nodes: usize) -> Result<Quorums, QuorumError> {
-    let pair = |node| [node, (node + 1) % nodes].map(super::NodeId::at);
-    Quorums::new((0..nodes).map(pair))
-}
-
 fn suzuki_kasami(
     topology: Result<Topology, ClusterError>,
 ) -> Result<Vec<SuzukiKasami>, ClusterError> {
@@ -337,28 +337,36 @@ algorithms! {
     "maekawa_circle": Maekawa, "Maekawa 1985", Quorum, on "a circle of three",
         up to ACQUAINTED, shown with 3,
         "3(K-1) alone, at most 6(K-1)", "by (time, node), nearly"
-        => |size| maekawa(circle(size.nodes));
+        => |size| maekawa(Quorums::circle(size.nodes));
     "maekawa_triangle": Maekawa, "Maekawa 1985", Quorum, on "a triangle, columns and rows in turn",
-        up to ACQUAINTED, shown with 6,
+        up to TRIANGULAR, shown with 6,
         "3(K-1) alone, at most 6(K-1)", "by (time, node), nearly"
         => |size| maekawa(Quorums::triangle(size.nodes, Scheme::Alternating));
     "maekawa_triangle_columns": Maekawa, "Maekawa 1985", Quorum, on "a triangle, columns",
-        up to ACQUAINTED, shown with 6,
+        up to TRIANGULAR, shown with 6,
         "3(K-1) alone, at most 6(K-1)", "by (time, node), nearly"
         => |size| maekawa(Quorums::triangle(size.nodes, Scheme::Column));
     "maekawa_triangle_rows": Maekawa, "Maekawa 1985", Quorum, on "a triangle, rows",
-        up to ACQUAINTED, shown with 6,
+        up to TRIANGULAR, shown with 6,
         "3(K-1) alone, at most 6(K-1)", "by (time, node), nearly"
         => |size| maekawa(Quorums::triangle(size.nodes, Scheme::Row));
     "maekawa_plane": Maekawa, "Maekawa 1985", Quorum, on "a projective plane",
-        up to ACQUAINTED, shown with 7,
+        up to PLANAR, shown with 7,
         "3(K-1) alone, at most 6(K-1)", "by (time, node), nearly"
         => |size| maekawa(Quorums::projective_plane_of(size.nodes));
-    "majority": Maekawa, "Maekawa 1985", Quorum, on "a majority of successors",
+    "majority": Majority, "Thomas 1979", Quorum,
+        up to ACQUAINTED, shown with 3,
+        "3(n-1) alone, at most 6(n-1)", "by (time, node), nearly"
+        => |size| Majority::cluster(size.nodes);
+    "weighted_majority": Majority, "Gifford 1979", Quorum, on "weights 1, 2, 3, and so on",
+        up to ACQUAINTED, shown with 3,
+        "3(n-1) alone, at most 6(n-1)", "by (time, node), nearly"
+        => |size| Majority::weighted(&ascending_weights(size.nodes));
+    "majority_fixed": Maekawa, "Maekawa 1985", Quorum, on "a majority of successors",
         up to ACQUAINTED, shown with 3,
         "3(K-1) alone, at most 6(K-1)", "by (time, node), nearly"
         => |size| maekawa(Quorums::majority(size.nodes));
-    "weighted_majority": Maekawa, "Maekawa 1985", Quorum, on "a weighted majority of successors",
+    "weighted_majority_fixed": Maekawa, "Maekawa 1985", Quorum, on "a weighted majority of successors",
         up to ACQUAINTED, shown with 3,
         "3(K-1) alone, at most 6(K-1)", "by (time, node), nearly"
         => |size| maekawa(Quorums::weighted_majority(&ascending_weights(size.nodes)));
@@ -386,6 +394,14 @@ algorithms! {
         up to ACQUAINTED, shown with 5,
         "0 to n-1 and the token's way", "the token's queue, and nodes on its way"
         => |size| suzuki_kasami(Topology::k_ary_tree(size.nodes, 2));
+    "suzuki_kasami_fifo": SuzukiKasamiFifo, "Suzuki and Kasami 1985", Token,
+        up to ACQUAINTED, shown with 3,
+        "0 or n", "the token's queue"
+        => |size| SuzukiKasamiFifo::cluster(size.nodes);
+    "suzuki_kasami_fifo_ring": SuzukiKasamiFifoRing, "Suzuki and Kasami 1985", Token,
+        up to ACQUAINTED, shown with 4,
+        "0 to n", "round the ring"
+        => |size| SuzukiKasamiFifoRing::cluster(size.nodes);
     "ricart_agrawala_token": RicartAgrawalaToken, "Ricart and Agrawala 1983", Token,
         up to ACQUAINTED, shown with 3,
         "0 or n", "round, by number"
@@ -398,7 +414,19 @@ algorithms! {
         up to STRANGERS, shown with 5,
         "at most 2D on a tree of diameter D; 4 when all want in", "each node's queue"
         => |size| Raymond::cluster(size.nodes);
-    "raymond_line": Raymond, "Raymond 1989", Token, on "a line",
+    "raymond_ternary": Raymond, "Raymond 1989", Token, on "a ternary tree, k = 3",
+        up to STRANGERS, shown with 5,
+        "at most 2D on a tree of diameter D; 4 when all want in", "each node's queue"
+        => |size| raymond(Tree::k_ary(size.nodes, 3));
+    "raymond_4ary": Raymond, "Raymond 1989", Token, on "a 4-ary tree, k = 4",
+        up to STRANGERS, shown with 6,
+        "at most 2D on a tree of diameter D; 4 when all want in", "each node's queue"
+        => |size| raymond(Tree::k_ary(size.nodes, 4));
+    "raymond_star": Raymond, "Raymond 1989", Token, on "a star, k = n-1",
+        up to ACQUAINTED, shown with 4,
+        "at most 4", "each node's queue"
+        => |size| raymond(Tree::star(size.nodes));
+    "raymond_line": Raymond, "Raymond 1989", Token, on "a line, k = 1",
         up to ACQUAINTED, shown with 3,
         "at most 2(n-1)", "each node's queue"
         => |size| raymond(Tree::line(size.nodes));

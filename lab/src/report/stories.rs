@@ -101,6 +101,16 @@ pub const STORIES: &[Story] = &[
         guarantee: GRANTED_BY_AGE,
     },
     Story {
+        algorithm: "maekawa_circle",
+        title: "Maekawa, circle",
+        source: "1985, remedied",
+        how: "Maekawa's remedied algorithm runs on a circle of three nodes: each asks itself and \
+            the next, and of three such pairs any two share a node.",
+        cost: "An entry takes 3(K-1) messages alone and at most 6(K-1) on average, where K is 2, \
+            and the next node enters at most 2T after one leaves.",
+        guarantee: GRANTED_BY_AGE,
+    },
+    Story {
         algorithm: "maekawa_triangle",
         title: "Maekawa, triangle",
         source: "1985, remedied; sets after Luk and Wong 1997",
@@ -142,7 +152,33 @@ pub const STORIES: &[Story] = &[
     Story {
         algorithm: "majority",
         title: "Majority",
-        source: "Maekawa 1985, remedied, with majorities",
+        source: "Thomas 1979, with Maekawa's arbiters",
+        how: "A node asks all nodes and enters as soon as more than half of them, itself included, \
+            have confirmed, whichever they are; an arbiter confirms one request at a time and, \
+            when an older one comes, asks back the confirmation.",
+        cost: "An entry takes 3(n-1) messages alone and at most 6(n-1) on average, for all are \
+            asked and told, and the next node enters at most 2T after one leaves.",
+        guarantee: "One node at a time is inside, for any two majorities share an arbiter; nothing \
+            deadlocks and nobody starves, for the oldest request gets every arbiter; service is \
+            nearly by (time, node), and channels may deliver in any order.",
+    },
+    Story {
+        algorithm: "weighted_majority",
+        title: "Weighted majority",
+        source: "Gifford 1979, with Maekawa's arbiters",
+        how: "Nodes weigh 1, 2, 3 and so on, and a node that has asked all enters as soon as those \
+            that have confirmed, itself included, have more than half of the weight; the rest is \
+            as with the simple majority.",
+        cost: "An entry takes 3(n-1) messages alone and at most 6(n-1) on average, but heavy nodes \
+            need fewer confirmations; the next node enters at most 2T after one leaves.",
+        guarantee: "One node at a time is inside, for any two majorities share an arbiter; nothing \
+            deadlocks and nobody starves, for the oldest request gets every arbiter; service is \
+            nearly by (time, node), and channels may deliver in any order.",
+    },
+    Story {
+        algorithm: "majority_fixed",
+        title: "Majority, fixed sets",
+        source: "Maekawa 1985, remedied, with majorities of successors",
         how: "Maekawa's remedied algorithm runs on majorities: a node asks itself and the nodes \
             that follow it in number, the first after the last, until they are more than half of \
             all, so any two sets meet.",
@@ -151,9 +187,9 @@ pub const STORIES: &[Story] = &[
         guarantee: GRANTED_BY_AGE,
     },
     Story {
-        algorithm: "weighted_majority",
-        title: "Weighted majority",
-        source: "Maekawa 1985, remedied, with weighted majorities",
+        algorithm: "weighted_majority_fixed",
+        title: "Weighted majority, fixed sets",
+        source: "Maekawa 1985, remedied, with weighted majorities of successors",
         how: "Maekawa's remedied algorithm runs on nodes that weigh 1, 2, 3 and so on: a node asks \
             itself and those that follow it, the first after the last, until they have more than \
             half of the weight, so any two sets meet.",
@@ -211,6 +247,18 @@ pub const STORIES: &[Story] = &[
             way may enter before the first in its queue; channels may deliver in any order.",
     },
     Story {
+        algorithm: "suzuki_kasami_line",
+        title: "Suzuki and Kasami, line",
+        source: "1985",
+        how: "Suzuki's and Kasami's algorithm runs on a line: each node relays a request away from \
+            its sender, unless the token rests with it, and the token serves whoever waits on its \
+            way to the first in its queue.",
+        cost: "An entry takes 0 to 2n-2 messages, at most n-1 for the request and n-1 for the \
+            token, which takes T for each hop.",
+        guarantee: "One node at a time is inside and nobody starves, though a node on the token's \
+            way may enter before the first in its queue; channels may deliver in any order.",
+    },
+    Story {
         algorithm: "suzuki_kasami_tree",
         title: "Suzuki and Kasami, tree",
         source: "1985",
@@ -221,6 +269,30 @@ pub const STORIES: &[Story] = &[
             token, which takes T for each hop.",
         guarantee: "One node at a time is inside and nobody starves, though a node on the token's \
             way may enter before the first in its queue; channels may deliver in any order.",
+    },
+    Story {
+        algorithm: "suzuki_kasami_fifo",
+        title: "Suzuki and Kasami, no overtaking",
+        source: "1985, simplified",
+        how: "Where channels keep order, the k-th request that comes from a node is its k-th, so \
+            requests carry no number and whoever receives one counts; the token still carries its \
+            queue and how many requests of each node it has served.",
+        cost: "An entry takes n messages, or none if the token rests at the node, and the next \
+            node enters T after one leaves.",
+        guarantee: "One node at a time is inside and nobody starves, for the token's queue is \
+            first in, first out, provided that every channel delivers first in, first out.",
+    },
+    Story {
+        algorithm: "suzuki_kasami_fifo_ring",
+        title: "Suzuki and Kasami, ring without overtaking",
+        source: "1985, simplified",
+        how: "Requests follow the token round a ring: one that meets it is noted on it and ends \
+            there, and one that does not has the token before it all the way to its sender, so \
+            neither numbers nor lists are needed, and the token serves all nodes that it passes.",
+        cost: "An entry takes 0 to n messages, for request and token together go round once, and \
+            each hop takes T.",
+        guarantee: "One node at a time is inside and nobody starves, for the token goes round as \
+            long as anybody waits, provided that every channel delivers first in, first out.",
     },
     Story {
         algorithm: "ricart_agrawala_token",
@@ -256,6 +328,53 @@ pub const STORIES: &[Story] = &[
             turns each edge that it passes.",
         cost: "An entry takes twice the way to the token, at most 2D messages, and about 4 when \
             all want in; the next node enters T to DT after one leaves.",
+        guarantee: "One node at a time is inside and nobody starves, for each node serves those \
+            that ask it first come, first served; channels may deliver in any order.",
+    },
+    Story {
+        algorithm: "raymond_ternary",
+        title: "Raymond, ternary tree",
+        source: "1989",
+        how: "Raymond's algorithm runs on a balanced tree in which each node has up to three \
+            children, so that the longest way between two nodes is about 2 log n to the base 3.",
+        cost: "An entry takes twice the way to the token, at most 2D messages, where D is smaller \
+            than in a binary tree, and about 4 when all want in; the next node enters T to DT \
+            after one leaves.",
+        guarantee: "One node at a time is inside and nobody starves, for each node serves those \
+            that ask it first come, first served; channels may deliver in any order.",
+    },
+    Story {
+        algorithm: "raymond_4ary",
+        title: "Raymond, 4-ary tree",
+        source: "1989",
+        how: "Raymond's algorithm runs on a balanced tree in which each node has up to four \
+            children, so that the longest way between two nodes is about 2 log n to the base 4.",
+        cost: "An entry takes twice the way to the token, at most 2D messages, where D is smaller \
+            still, and about 4 when all want in; the next node enters T to DT after one leaves.",
+        guarantee: "One node at a time is inside and nobody starves, for each node serves those \
+            that ask it first come, first served; channels may deliver in any order.",
+    },
+    Story {
+        algorithm: "raymond_star",
+        title: "Raymond, star",
+        source: "1989",
+        how: "Raymond's algorithm runs on a star: all nodes ask the middle one, which asks the one \
+            that has the token, so the middle becomes what a central coordinator is, except that \
+            the token stays where it was used last.",
+        cost: "An entry takes at most 4 messages, about 3 when all want in, and the next node \
+            enters at most 2T after one leaves.",
+        guarantee: "One node at a time is inside and nobody starves, for each node serves those \
+            that ask it first come, first served; channels may deliver in any order.",
+    },
+    Story {
+        algorithm: "raymond_line",
+        title: "Raymond, line",
+        source: "1989",
+        how: "Raymond's algorithm runs on a line, the tree with the longest ways: a node asks the \
+            neighbour towards the token once for all who want in behind it, and the token turns \
+            each edge that it passes.",
+        cost: "An entry takes twice the way to the token, at most 2(n-1) messages, and about 4 \
+            when all want in; the next node enters T to (n-1)T after one leaves.",
         guarantee: "One node at a time is inside and nobody starves, for each node serves those \
             that ask it first come, first served; channels may deliver in any order.",
     },
@@ -346,6 +465,19 @@ pub const STORIES: &[Story] = &[
         guarantee: "At most k nodes are inside, here n/3 rounded up, and only one when few want \
             in; channels may deliver in any order, and nobody starves if no message takes longer \
             than Tmax.",
+    },
+    Story {
+        algorithm: "banta_k_hardened",
+        title: "Banta, k entries, hardened",
+        source: "Banta 1993, chapter 6, hardened",
+        how: "The cycles and the semaphore are those of the algorithm for k entries, but a request \
+            that comes too late, to a node that the token has left, is passed on to the node that \
+            is to be asked now, and nodes ignore old news of which that is.",
+        cost: "An entry takes (n-2)/m + 2 messages when m wait, and 1 more each time that a late \
+            request is passed on.",
+        guarantee: "At most k nodes are inside, here n/3 rounded up, and only one when few want \
+            in; channels may deliver in any order, nobody starves within Tmax, and a request that \
+            takes longer is passed on, not left behind.",
     },
 ];
 

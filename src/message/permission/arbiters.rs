@@ -1,19 +1,40 @@
-//! Whom a node asks when it has granting sets: what both of Maekawa's algorithms share.
+//! Whom a node of Maekawa's algorithm asks, and who asks it.
 
-use crate::message::{NodeId, NodeSet, Quorums, Refused};
+use crate::message::{NodeId, NodeSet, Quorums};
 
-/// A node's granting sets, used in turn.
+/// A node's granting sets, used in turn, and the nodes whose sets hold it.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Arbiters {
     nodes: usize,
     sets: Vec<NodeSet>,
     turn: usize,
+    /// Who may ask us.
+    candidates: NodeSet,
 }
 
 impl Arbiters {
     pub(super) fn of(node: NodeId, sets: &Quorums) -> Self {
-        Self { nodes: sets.nodes(), sets: sets.of(node).to_vec(), turn: 0 }
+        let asks = |other: &NodeId| sets.of(*other).iter().any(|set| set.contains(node));
+        let candidates = NodeId::all(sets.nodes()).filter(asks);
+        Self::with_candidates(node, sets, NodeSet::of(sets.nodes(), candidates))
+    }
+
+    /// Those of every node.
+    pub(super) fn of_all(sets: &Quorums) -> impl Iterator<Item = Self> {
+        let nodes = sets.nodes();
+        let mut candidates = vec![NodeSet::empty(nodes); nodes];
+        for candidate in NodeId::all(nodes) {
+            for arbiter in sets.of(candidate).iter().flat_map(NodeSet::iter) {
+                candidates[arbiter.index()].insert(candidate);
+            }
+        }
+        let each = NodeId::all(nodes).zip(candidates);
+        each.map(|(node, candidates)| Self::with_candidates(node, sets, candidates))
+    }
+
+    fn with_candidates(node: NodeId, sets: &Quorums, candidates: NodeSet) -> Self {
+        Self { nodes: sets.nodes(), sets: sets.of(node).to_vec(), turn: 0, candidates }
     }
 
     pub(super) fn nodes(&self) -> usize {
@@ -30,8 +51,14 @@ impl Arbiters {
         self.turn = (self.turn + 1) % self.sets.len();
     }
 
-    pub(super) fn check_node(&self, from: NodeId) -> Result<(), Refused> {
-        if from.index() < self.nodes { Ok(()) } else { Err(Refused("there is no such node")) }
+    /// Whether this node is ever one of them.
+    pub(super) fn include(&self, node: NodeId) -> bool {
+        self.sets.iter().any(|set| set.contains(node))
+    }
+
+    /// Whether we are ever an arbiter of this node.
+    pub(super) fn is_candidate(&self, node: NodeId) -> bool {
+        self.candidates.contains(node)
     }
 
     /// The smallest and the largest of all nodes' sets, without the nodes themselves.

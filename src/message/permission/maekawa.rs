@@ -21,41 +21,14 @@
 //! `RELEASE`. Maekawa's own rule, to give way only after having failed somewhere, can deadlock (Sanders 1987); giving
 //! way to every inquiry cannot, and needs no message of failure.
 
-use std::collections::BTreeSet;
-
+use super::arbiter::Arbiter;
 use super::arbiters::Arbiters;
 use crate::message::{
     Claims, Clock, ClusterError, Cost, Exclusive, Machine, NodeId, NodeSet, Outbox, Phase,
     Protocol, Quorums, Refused, Stamp,
 };
 
-/// What the nodes say to each other, always about one request.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub enum Message {
-    /// May I?
-    Request(Stamp),
-    /// You may, as far as I am concerned; by now it is this time.
-    Confirm(Stamp, u64),
-    /// Somebody older is here: would you give it back?
-    Inquire(Stamp),
-    /// Here it is; I still want in.
-    Relinquish(Stamp),
-    /// I have left.
-    Release(Stamp),
-}
-
-impl crate::message::Message for Message {
-    fn kind(&self) -> &'static str {
-        match self {
-            Self::Request(_) => "REQUEST",
-            Self::Confirm(..) => "CONFIRM",
-            Self::Inquire(_) => "INQUIRE",
-            Self::Relinquish(_) => "RELINQUISH",
-            Self::Release(_) => "RELEASE",
-        }
-    }
-}
+pub use super::arbiter::Message;
 
 /// A node of Maekawa's algorithm. See the [module](self).
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -74,44 +47,11 @@ pub struct Maekawa {
     arbiter: Arbiter,
 }
 
-/// A node as arbiter for others, and for itself.
-#[derive(Clone, Default, PartialEq, Eq, Hash, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-struct Arbiter {
-    /// Which request has our confirmation.
-    granted: Option<Stamp>,
-    /// Whether we have inquired about it.
-    inquired: bool,
-    /// The others, oldest first.
-    waiting: BTreeSet<Stamp>,
-}
-
-impl Arbiter {
-    /// Confirms the oldest request, if the confirmation is free.
-    fn grant_oldest(&mut self, now: u64, out: &mut Outbox<Message>) {
-        if self.granted.is_none() {
-            self.granted = self.waiting.pop_first();
-            self.inquired = false;
-            if let Some(oldest) = self.granted {
-                out.send(oldest.node, Message::Confirm(oldest, now));
-            }
-        }
-    }
-
-    /// The confirmation comes back.
-    fn take_back(&mut self, request: Stamp, from: NodeId) -> Result<(), Refused> {
-        if self.granted != Some(request) || request.node != from {
-            return Err(Refused("that request does not have its confirmation"));
-        }
-        self.granted = None;
-        Ok(())
-    }
-}
-
 impl Maekawa {
     /// A cluster with these granting sets. A node that has several uses them in turn.
     pub fn cluster(sets: &Quorums) -> Vec<Self> {
-        NodeId::all(sets.nodes()).map(|me| Self::with_sets(me, sets)).collect()
+        let nodes = NodeId::all(sets.nodes()).zip(Arbiters::of_all(sets));
+        nodes.map(|(me, arbiters)| Self::with_arbiters(me, arbiters)).collect()
     }
 
     /// One node of such a cluster.
@@ -120,15 +60,15 @@ impl Maekawa {
     /// If there is no such node.
     pub fn node(me: NodeId, sets: &Quorums) -> Result<Self, ClusterError> {
         ClusterError::check_member(me, sets.nodes())?;
-        Ok(Self::with_sets(me, sets))
+        Ok(Self::with_arbiters(me, Arbiters::of(me, sets)))
     }
 
-    fn with_sets(me: NodeId, sets: &Quorums) -> Self {
-        let nodes = sets.nodes();
+    fn with_arbiters(me: NodeId, arbiters: Arbiters) -> Self {
+        let nodes = arbiters.nodes();
         Self {
             me,
             clock: Clock::default(),
-            arbiters: Arbiters::of(me, sets),
+            arbiters,
             phase: Phase::Idle,
             asked: 0,
             confirmed: NodeSet::empty(nodes),
@@ -147,6 +87,42 @@ impl Maekawa {
 
     fn our_request(&self) -> Stamp {
         Stamp { time: self.asked, node: self.me }
+    }
+
+    /// Whether a node can have asked, as far as we know of it as arbiter and as candidate: only its
+    /// own arbiters, about its own request, and again only after it has left.
+    fn can_ask(&self, request: Stamp, from: NodeId) -> bool {
+        let again = self.arbiter.confirmed().filter(|confirmed| confirmed.node == from);
+        request.node == from
+            && request.time > 0
+            && self.arbiters.is_candidate(from)
+            && !self.arbiter.keeps_waiting(from)
+            && again.is_none_or(|confirmed| confirmed < request)
+            && (from != self.me || self.phase.is_waiting() && request == self.our_request())
+    }
+
+    /// Whether an arbiter can have confirmed our request now.
+    fn can_be_confirmed(&self, request: Stamp, time: u64, from: NodeId) -> bool {
+        self.phase.is_waiting()
+            && request == self.our_request()
+            && time >= request.time
+            && self.arbiters.now().contains(from)
+            && !self.confirmed.contains(from)
+            && (from != self.me || self.arbiter.has_confirmed(request))
+    }
+
+    /// Whether an arbiter can have inquired about a request of ours, now or before.
+    fn can_be_inquired(&self, request: Stamp, from: NodeId) -> bool {
+        let latest = if self.phase.is_idle() { self.clock.now() } else { self.asked };
+        let set_holds = if !self.phase.is_idle() && request == self.our_request() {
+            self.arbiters.now().contains(from)
+        } else {
+            self.arbiters.include(from)
+        };
+        request.node == self.me
+            && (1..=latest).contains(&request.time)
+            && set_holds
+            && (from != self.me || self.arbiter.has_inquired(request))
     }
 
     fn give_back(&mut self, arbiter: NodeId, out: &mut Outbox<Message>) {
@@ -191,45 +167,42 @@ impl Machine for Maekawa {
         message: Message,
         out: &mut Outbox<Message>,
     ) -> Result<(), Refused> {
-        self.arbiters.check_node(from)?;
+        if from.index() >= self.nodes() {
+            return Err(Refused("there is no such node"));
+        }
         match message {
             // As arbiter.
             Message::Request(request) => {
-                if request.node != from {
-                    return Err(Refused("it is another's request"));
-                }
-                if self.arbiter.granted == Some(request) || !self.arbiter.waiting.insert(request) {
-                    return Err(Refused("it has this request already"));
+                if !self.can_ask(request, from) {
+                    return Err(Refused("the sender cannot have asked this"));
                 }
                 self.clock.witness(request.time);
-                if let Some(younger) = self.arbiter.granted.filter(|&granted| request < granted)
-                    && !self.arbiter.inquired
-                {
-                    self.arbiter.inquired = true;
-                    out.send(younger.node, Message::Inquire(younger));
-                }
-                self.arbiter.grant_oldest(self.clock.now(), out);
+                self.arbiter.take(request, self.clock.now(), out);
             }
             Message::Relinquish(request) => {
-                self.arbiter.take_back(request, from)?;
-                self.arbiter.waiting.insert(request);
-                self.arbiter.grant_oldest(self.clock.now(), out);
+                let ours = from == self.me;
+                let has_it = ours && (!self.phase.is_waiting() || self.confirmed.contains(from));
+                if request.node != from || !self.arbiter.has_inquired(request) || has_it {
+                    return Err(Refused("the sender was not asked to give anything back"));
+                }
+                self.arbiter.take_back(request, self.clock.now(), out);
             }
             Message::Release(request) => {
-                self.arbiter.take_back(request, from)?;
-                self.arbiter.grant_oldest(self.clock.now(), out);
+                let inside = from == self.me && !self.phase.is_idle();
+                if request.node != from || !self.arbiter.has_confirmed(request) || inside {
+                    return Err(Refused("that request does not have its confirmation"));
+                }
+                self.arbiter.forget(request);
+                self.arbiter.confirm_oldest(self.clock.now(), out);
             }
 
             // As candidate.
             Message::Confirm(request, time) => {
-                let awaited = self.phase.is_waiting()
-                    && request == self.our_request()
-                    && self.arbiters.now().contains(from)
-                    && !self.confirmed.contains(from);
-                if !awaited {
+                if !self.can_be_confirmed(request, time, from) {
                     return Err(Refused("it does not wait for this confirmation"));
                 }
-                // An arbiter's time, or a node that hears of no requests would seem older than others for ever.
+                // An arbiter's time, or a node that hears of no requests would seem older than
+                // others for ever.
                 self.clock.witness(time);
                 if self.inquired_early.remove(from) {
                     self.give_back(from, out);
@@ -241,8 +214,8 @@ impl Machine for Maekawa {
                 }
             }
             Message::Inquire(request) => {
-                if request.node != self.me || request.time > self.clock.now() {
-                    return Err(Refused("it has made no such request"));
+                if !self.can_be_inquired(request, from) {
+                    return Err(Refused("it has made no such request there"));
                 }
                 // Inside, or already gone: our RELEASE is the answer.
                 if !self.phase.is_waiting() || request != self.our_request() {
@@ -250,8 +223,8 @@ impl Machine for Maekawa {
                 }
                 if self.confirmed.contains(from) {
                     self.give_back(from, out);
-                } else if !self.arbiters.now().contains(from) || !self.inquired_early.insert(from) {
-                    return Err(Refused("the sender cannot inquire about it"));
+                } else if !self.inquired_early.insert(from) {
+                    return Err(Refused("the sender has inquired already"));
                 }
             }
         }

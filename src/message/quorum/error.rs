@@ -17,23 +17,25 @@ pub enum QuorumError {
     NotTriangular {
         /// How many there are.
         nodes: usize,
-        /// The numbers nearest to it that do.
+        /// The next numbers that do, one below and one above where there are such.
         nearest: [usize; 2],
     },
-    /// The nodes do not fill a projective plane.
+    /// The nodes do not fill a projective plane that is known.
     NotAPlane {
         /// How many there are.
         nodes: usize,
-        /// The numbers nearest to it that do, if there is a plane of their order.
+        /// The next numbers that do, one below and one above where there are such.
         nearest: [usize; 2],
     },
-    /// The order is not a prime power. Nobody has found a plane of any other.
+    /// The order is neither 1 nor a prime power. Nobody has found a plane of any other.
     NoPlane {
         /// The order.
         order: usize,
-        /// The prime powers nearest to it.
+        /// The next orders that have one, one below and one above where there are such.
         nearest: [usize; 2],
     },
+    /// Two pairs of a circle of so many nodes do not meet.
+    NotACircle(usize),
     /// A node whose grant would count for nothing.
     ZeroWeight(NodeId),
     /// A set without any node.
@@ -76,7 +78,7 @@ impl fmt::Display for QuorumError {
             Self::NotTriangular { nodes, nearest: [below, above] } => {
                 write!(
                     f,
-                    "{nodes} nodes do not fill a triangle: take {below} or {above}, or a grid"
+                    "{nodes} nodes do not fill a triangle: take {below} or {above} nodes, or a grid"
                 )
             }
             Self::NotAPlane { nodes, nearest: [below, above] } => {
@@ -85,13 +87,13 @@ impl fmt::Display for QuorumError {
                     "{nodes} nodes do not fill a projective plane: take {below} or {above} nodes"
                 )
             }
-            Self::NoPlane { order: 1, .. } => {
-                f.write_str("a plane of order 1 is a triangle: take a triangle of 3 nodes")
-            }
             Self::NoPlane { order, nearest: [below, above] } => write!(
                 f,
-                "no plane of order {order} is known, only of prime powers: take {below} or {above}"
+                "no plane of order {order} is known, only of 1 and prime powers: take {below} or {above}"
             ),
+            Self::NotACircle(nodes) => {
+                write!(f, "the pairs of a circle of {nodes} nodes do not meet: take 2 or 3 nodes")
+            }
             Self::ZeroWeight(node) => write!(f, "{node} has weight 0: give it 1 or more"),
             Self::Empty(owner) => {
                 write!(

@@ -5,6 +5,7 @@
 //! | [`grid`](Quorums::grid), Maekawa 1985 | any | 2√n - 1, or just above | as many as its size, if n is a square |
 //! | [`triangle`](Quorums::triangle) | t(t+1)/2 | t, about √(2n) | 2t of 2n sets, if it alternates |
 //! | [`projective_plane`](Quorums::projective_plane), Maekawa 1985 | q²+q+1 | q+1, about √n: the least | q+1 |
+//! | [`circle`](Quorums::circle) | 2 or 3 | 2 | 2 |
 //! | [`majority`](Quorums::majority) | any | ⌊n/2⌋ + 1 | ⌊n/2⌋ + 1 |
 //! | [`weighted_majority`](Quorums::weighted_majority) | any | more than half of the weight | by weight |
 //! | [`new`](Quorums::new) | any | yours | yours |
@@ -116,8 +117,7 @@ impl Quorums {
         let triangular = |rows: usize| rows * (rows + 1) / 2;
         let rows = ((8 * nodes + 1).isqrt() - 1) / 2;
         if triangular(rows) != nodes {
-            let below = rows.max(2);
-            let nearest = [triangular(below), triangular(below + 1)];
+            let nearest = nearest(nodes, (2..).map(triangular));
             return Err(QuorumError::NotTriangular { nodes, nearest });
         }
 
@@ -139,7 +139,7 @@ impl Quorums {
     ///
     /// Order q gives q²+q+1 nodes and sets of q+1, for each prime power q. As Singer showed in 1938, the points can be
     /// numbered so that all lines are one line, turned: node i's set is that line with i added, and since 0 is on the
-    /// line, i is on its own.
+    /// line, i is on its own. Order 1 counts as one: three nodes, and any two of them a line.
     ///
     /// ```
     /// use exclusion::message::Quorums;
@@ -151,36 +151,48 @@ impl Quorums {
     /// ```
     ///
     /// # Errors
-    /// If the order is not a prime power, or the nodes are more than [`MOST_NODES`](Self::MOST_NODES).
+    /// If the order is neither 1 nor a prime power, or the nodes are more than [`MOST_NODES`](Self::MOST_NODES).
     pub fn projective_plane(order: usize) -> Result<Self, QuorumError> {
-        let nodes = order.saturating_add(1).saturating_mul(order).saturating_add(1);
+        let nodes = nodes_of_plane(order);
         if nodes > Self::MOST_NODES {
             return Err(QuorumError::TooManyNodes(nodes));
         }
-        let Some(field) = Field::of_order(order) else {
-            let is_order = |order: &usize| prime_of(*order).is_some();
-            let below = (2..=order).rev().find(is_order).unwrap_or(2);
-            let above = (below + 1..).find(is_order).expect("primes never end");
-            return Err(QuorumError::NoPlane { order, nearest: [below, above] });
+        let line = match (order, Field::of_order(order)) {
+            (_, Some(field)) => turning_line(&field),
+            (1, None) => vec![0, 1],
+            (_, None) => {
+                let nearest = nearest(nodes, orders().map(nodes_of_plane)).map(order_of_plane);
+                return Err(QuorumError::NoPlane { order, nearest });
+            }
         };
-        let line = turning_line(&field);
         Ok(Self::one_each(nodes, |node| line.iter().map(move |point| (point + node) % nodes)))
     }
 
     /// The projective plane with so many nodes.
     ///
     /// # Errors
-    /// If there is none: with other than 7, 13, 21, 31, 57 or another q²+q+1 nodes for a prime power q, up to
+    /// If there is none: with other than 3, 7, 13, 21, 31, 57 or another q²+q+1 nodes, for 1 or a prime power q, up to
     /// [`MOST_NODES`](Self::MOST_NODES).
     pub fn projective_plane_of(nodes: usize) -> Result<Self, QuorumError> {
         check_size(nodes)?;
-        let order = (nodes - 1).isqrt();
-        let filled = order * order + order + 1;
-        if filled == nodes {
-            Self::projective_plane(order)
-        } else {
-            Err(QuorumError::NotAPlane { nodes, nearest: [filled, filled + 2 * (order + 1)] })
+        let order = order_of_plane(nodes);
+        if nodes_of_plane(order) == nodes && is_order(&order) {
+            return Self::projective_plane(order);
         }
+        let nearest = nearest(nodes, orders().map(nodes_of_plane));
+        Err(QuorumError::NotAPlane { nodes, nearest })
+    }
+
+    /// Each node with the one that follows it: the smallest sets among three, and where plain voting deadlocks.
+    ///
+    /// # Errors
+    /// With other than 2 or 3 nodes: pairs of more do not all meet.
+    pub fn circle(nodes: usize) -> Result<Self, QuorumError> {
+        check_size(nodes)?;
+        if nodes > 3 {
+            return Err(QuorumError::NotACircle(nodes));
+        }
+        Ok(Self::one_each(nodes, |node| [node, (node + 1) % nodes].into_iter()))
     }
 
     /// A node and the ⌊n/2⌋ that follow it, the first after the last.
@@ -339,6 +351,33 @@ fn check_size(nodes: usize) -> Result<usize, QuorumError> {
     }
 }
 
+/// Of all sizes that there are, in order, the next below and the next above. Where one of them would be too few or too
+/// many, the next two on the other side.
+fn nearest(nodes: usize, sizes: impl Iterator<Item = usize>) -> [usize; 2] {
+    let sizes: Vec<_> = sizes.take_while(|&size| size <= Quorums::MOST_NODES).collect();
+    let above = sizes.partition_point(|&size| size < nodes).clamp(1, sizes.len() - 1);
+    [sizes[above - 1], sizes[above]]
+}
+
+/// Whether a plane of this order is known.
+fn is_order(order: &usize) -> bool {
+    *order == 1 || prime_of(*order).is_some()
+}
+
+/// The orders of all planes that are known.
+fn orders() -> impl Iterator<Item = usize> {
+    (1..).filter(is_order)
+}
+
+fn nodes_of_plane(order: usize) -> usize {
+    order.saturating_add(1).saturating_mul(order).saturating_add(1)
+}
+
+/// The order of the plane with so many nodes, or of the largest with fewer.
+fn order_of_plane(nodes: usize) -> usize {
+    ((4 * nodes - 3).isqrt() - 1) / 2
+}
+
 /// A line of the plane over the field, whose other lines are this one with 1, 2, 3 and so on added to its points.
 ///
 /// A point is a triple of the field's elements, not all 0, and its multiples. A triple is a polynomial of degree 2, and
@@ -369,7 +408,7 @@ fn turning_line(field: &Field) -> Vec<usize> {
 mod tests {
     use super::*;
 
-    const PLANES: [usize; 10] = [2, 3, 4, 5, 7, 8, 9, 11, 13, 16];
+    const PLANES: [usize; 11] = [1, 2, 3, 4, 5, 7, 8, 9, 11, 13, 16];
 
     fn assert_lawful(sets: &Quorums, nodes: usize) {
         assert_eq!(sets.nodes(), nodes);
@@ -497,9 +536,17 @@ mod tests {
     }
 
     #[test]
+    fn the_plane_of_order_1_is_as_printed() {
+        let plane = Quorums::projective_plane(1).unwrap();
+        assert_eq!(plane, Quorums::circle(3).unwrap());
+        // The source gives node 1 the line {1, 2}, node 2 {2, 3} and node 3 {1, 3}.
+        assert_eq!(plane, printed([(1, [1, 2]), (2, [2, 3]), (3, [1, 3])]));
+    }
+
+    #[test]
     fn a_plane_of_no_prime_power_is_refused() {
         for (order, nearest) in
-            [(0, [2, 3]), (1, [2, 3]), (6, [5, 7]), (10, [9, 11]), (12, [11, 13]), (15, [13, 16])]
+            [(0, [1, 2]), (6, [5, 7]), (10, [9, 11]), (12, [11, 13]), (15, [13, 16])]
         {
             let refused = QuorumError::NoPlane { order, nearest };
             assert_eq!(Quorums::projective_plane(order), Err(refused));
@@ -514,12 +561,60 @@ mod tests {
         }
         let error = |nodes| Quorums::projective_plane_of(nodes).unwrap_err();
         assert_eq!(error(9), QuorumError::NotAPlane { nodes: 9, nearest: [7, 13] });
-        assert_eq!(error(43), QuorumError::NoPlane { order: 6, nearest: [5, 7] });
         assert_eq!(error(1), QuorumError::TooFewNodes(1));
         assert_eq!(
             error(8).to_string(),
             "8 nodes do not fill a projective plane: take 7 or 13 nodes"
         );
+    }
+
+    /// The sizes that an error advises.
+    fn advised(error: QuorumError) -> [usize; 2] {
+        match error {
+            QuorumError::NotAPlane { nearest, .. } => nearest,
+            QuorumError::NotTriangular { nearest, .. } => nearest,
+            other => panic!("{other} advises no two sizes"),
+        }
+    }
+
+    #[test]
+    fn every_size_that_is_advised_can_be_built_and_none_is_nearer() {
+        let edge = [Quorums::MOST_NODES - 2300, Quorums::MOST_NODES - 1, Quorums::MOST_NODES];
+        let arrangements: [fn(usize) -> Result<Quorums, QuorumError>; 2] =
+            [Quorums::projective_plane_of, |nodes| Quorums::triangle(nodes, Scheme::Column)];
+        for build in arrangements {
+            let exists: Vec<_> = (0..300).map(|nodes| build(nodes).is_ok()).collect();
+            for nodes in 2..=200 {
+                let Err(error) = build(nodes) else { continue };
+                let [below, above] = advised(error);
+                assert!(exists[below] && exists[above], "{nodes}: {below} or {above}");
+                assert!(below < nodes && nodes < above || nodes == 2, "{nodes}");
+                assert!(!exists[below + 1..above].contains(&true), "{nodes}: {below} or {above}");
+            }
+            for nodes in edge {
+                let Err(error) = build(nodes) else { continue };
+                assert!(advised(error).iter().all(|&size| size <= Quorums::MOST_NODES));
+            }
+        }
+        let plane = |nodes| advised(Quorums::projective_plane_of(nodes).unwrap_err());
+        assert_eq!([2, 40, 43, 100].map(plane), [[3, 7], [31, 57], [31, 57], [91, 133]]);
+        assert_eq!(plane(Quorums::MOST_NODES), [59293, 63253], "orders 243 and 251");
+        let order = |order| Quorums::projective_plane(order).unwrap_err();
+        for wanted in (0..200).filter(|order| !is_order(order)) {
+            let QuorumError::NoPlane { nearest, .. } = order(wanted) else { panic!("{wanted}") };
+            assert!(nearest.iter().all(is_order), "{wanted}: {nearest:?}");
+        }
+    }
+
+    #[test]
+    fn a_circle_has_two_or_three_nodes() {
+        assert_lawful(&Quorums::circle(2).unwrap(), 2);
+        assert_lawful(&Quorums::circle(3).unwrap(), 3);
+        for nodes in 4..20 {
+            assert_eq!(Quorums::circle(nodes), Err(QuorumError::NotACircle(nodes)));
+            let pair = |node| [node, (node + 1) % nodes].map(NodeId::at);
+            Quorums::new((0..nodes).map(pair)).expect_err("two pairs do not meet");
+        }
     }
 
     #[test]
@@ -658,11 +753,21 @@ mod tests {
     #[test]
     fn errors_say_what_to_do() {
         let plane = |order| Quorums::projective_plane(order).unwrap_err().to_string();
-        assert_eq!(plane(6), "no plane of order 6 is known, only of prime powers: take 5 or 7");
-        assert_eq!(plane(1), "a plane of order 1 is a triangle: take a triangle of 3 nodes");
+        assert_eq!(
+            plane(6),
+            "no plane of order 6 is known, only of 1 and prime powers: take 5 or 7"
+        );
+        assert_eq!(
+            plane(0),
+            "no plane of order 0 is known, only of 1 and prime powers: take 1 or 2"
+        );
+        assert_eq!(
+            Quorums::circle(4).unwrap_err().to_string(),
+            "the pairs of a circle of 4 nodes do not meet: take 2 or 3 nodes"
+        );
         assert_eq!(
             Quorums::triangle(7, Scheme::Row).unwrap_err().to_string(),
-            "7 nodes do not fill a triangle: take 6 or 10, or a grid"
+            "7 nodes do not fill a triangle: take 6 or 10 nodes, or a grid"
         );
         assert_eq!(
             Quorums::grid(1).unwrap_err().to_string(),

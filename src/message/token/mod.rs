@@ -14,6 +14,8 @@ pub mod raymond;
 pub mod ricart_agrawala_token;
 pub mod singhal_heuristic;
 pub mod suzuki_kasami;
+pub mod suzuki_kasami_fifo;
+pub mod suzuki_kasami_fifo_ring;
 pub mod token_ring;
 
 pub use banta_efficient::BantaEfficient;
@@ -26,4 +28,6 @@ pub use raymond::Raymond;
 pub use ricart_agrawala_token::RicartAgrawalaToken;
 pub use singhal_heuristic::SinghalHeuristic;
 pub use suzuki_kasami::SuzukiKasami;
+pub use suzuki_kasami_fifo::SuzukiKasamiFifo;
+pub use suzuki_kasami_fifo_ring::SuzukiKasamiFifoRing;
 pub use token_ring::TokenRing;

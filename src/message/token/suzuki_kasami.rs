@@ -2,7 +2,8 @@
 //!
 //! Requests are numbered by their nodes. Everybody keeps the highest number heard from each node; the token knows the
 //! number of each node's last entry, and a queue. Who leaves appends to the queue everybody whose request it has heard
-//! and the token has not served, and sends the token to the first.
+//! and the token has not served, in the order of increasing numbers, and sends the token to the first. So of those who
+//! come together the one that has asked least often goes first; of equals the next after the own number.
 //!
 //! | message | when | to |
 //! |---|---|---|
@@ -12,14 +13,17 @@
 //! Where nodes are not all neighbours, a request is relayed, but not by a node at which the token rests; and the token
 //! serves whoever wants in on its way.
 //!
+//! Where channels keep order there is less to do: see [`SuzukiKasamiFifo`](super::SuzukiKasamiFifo) and
+//! [`SuzukiKasamiFifoRing`](super::SuzukiKasamiFifoRing).
+//!
 //! Cost: complete, 0 or n messages an entry; ring, 0 to 2n-2; tree, 0 to n-1 and the token's way. Between two entries T
 //! for each hop.
 
 use std::collections::VecDeque;
 
 use crate::message::{
-    Bypass, Claims, ClusterError, Cost, Exclusive, Machine, NodeId, Outbox, Phase, Protocol,
-    Refused, TokenClaim, Topology,
+    Bypass, Claims, ClusterError, Cost, Exclusive, Machine, NodeId, NodeSet, Outbox, Phase,
+    Protocol, Refused, TokenClaim, Topology,
 };
 
 /// What the nodes say to each other.
@@ -40,6 +44,56 @@ pub struct Token {
     served: Vec<u64>,
     /// Who is next.
     queue: VecDeque<NodeId>,
+}
+
+impl Token {
+    /// One that has served nobody.
+    pub(super) fn new(nodes: usize) -> Self {
+        Self { served: vec![0; nodes], queue: VecDeque::new() }
+    }
+
+    /// Who is next.
+    pub(super) fn first(&self) -> Option<NodeId> {
+        self.queue.front().copied()
+    }
+
+    /// The node's requests up to this number have been served.
+    pub(super) fn serve(&mut self, node: NodeId, number: u64) {
+        self.served[node.index()] = number;
+    }
+
+    /// The node takes itself off the queue.
+    pub(super) fn visit(&mut self, node: NodeId) {
+        self.queue.retain(|&queued| queued != node);
+    }
+
+    /// Queues all others whose requests the node has heard, and that are not served yet: in the order of increasing
+    /// numbers, and of equal ones those after the node's own first, so that nobody is always the last.
+    pub(super) fn append(&mut self, heard: &[u64], me: NodeId) {
+        let wants = |node: &NodeId| heard[node.index()] > self.served[node.index()];
+        let new = |node: &NodeId| wants(node) && !self.queue.contains(node);
+        let mut waiting: Vec<_> = me.after(heard.len()).filter(new).collect();
+        waiting.sort_by_key(|node| heard[node.index()]);
+        self.queue.extend(waiting);
+    }
+
+    /// Whether the node can have asked with this number: it asks again only when it has been served.
+    pub(super) fn admits(&self, node: NodeId, number: u64) -> bool {
+        number <= self.served[node.index()].saturating_add(1)
+    }
+
+    /// Whether it can come to a node that waits or does not, and has heard this.
+    pub(super) fn can_come_to(&self, me: NodeId, heard: &[u64], waiting: bool) -> bool {
+        let nodes = heard.len();
+        let mut queued = NodeSet::empty(nodes);
+        let once = |node: &NodeId| node.index() < nodes && queued.insert(*node);
+        self.served.len() == nodes
+            && !self.queue.is_empty()
+            && self.queue.iter().all(once)
+            && (waiting || !queued.contains(me))
+            && NodeId::all(nodes).all(|node| self.admits(node, heard[node.index()]))
+            && self.served[me.index()].checked_add(u64::from(waiting)) == Some(heard[me.index()])
+    }
 }
 
 impl crate::message::Message for Message {
@@ -102,8 +156,7 @@ impl SuzukiKasami {
             me,
             phase: Phase::Idle,
             heard: vec![0; nodes],
-            token: (me.index() == 0)
-                .then(|| Token { served: vec![0; nodes], queue: VecDeque::new() }),
+            token: (me.index() == 0).then(|| Token::new(nodes)),
             neighbours: topology.neighbours(me),
             sources: topology.sources(me),
             routes,
@@ -114,19 +167,18 @@ impl SuzukiKasami {
     /// Queues all whose requests are not served yet, and sends the token towards the first. If there is nobody, it
     /// rests here.
     fn hand_over(&mut self, out: &mut Outbox<Message>) {
-        let Some(token) = &mut self.token else { return };
-        // Who comes after us in number goes first, so that nobody is always the last to be looked at.
-        for node in self.me.after(self.heard.len()) {
-            let wants = self.heard[node.index()] > token.served[node.index()];
-            if wants && !token.queue.contains(&node) {
-                token.queue.push_back(node);
-            }
+        let Some(mut token) = self.token.take() else { return };
+        token.append(&self.heard, self.me);
+        match token.first() {
+            Some(first) => out.send(self.routes[first.index()], Message::Token(token)),
+            None => self.token = Some(token),
         }
-        if let Some(&first) = token.queue.front()
-            && let Some(token) = self.token.take()
-        {
-            out.send(self.routes[first.index()], Message::Token(token));
-        }
+    }
+
+    /// Whether a request of the node can come from this neighbour: along a tree only from the one that leads there.
+    fn leads_to(&self, from: NodeId, node: NodeId) -> bool {
+        let one_way = || self.neighbours != self.sources;
+        self.routes[node.index()] == from || one_way()
     }
 }
 
@@ -142,13 +194,14 @@ impl Machine for SuzukiKasami {
     }
 
     fn request(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
+        let number = self.heard[self.me.index()].checked_add(1);
+        let number = number.ok_or(Refused("its requests cannot be numbered any further"))?;
         self.phase.request()?;
-        let number = &mut self.heard[self.me.index()];
-        *number += 1;
+        self.heard[self.me.index()] = number;
         if self.token.is_some() {
             self.phase.enter(out);
         } else {
-            let request = Message::Request(self.me, *number);
+            let request = Message::Request(self.me, number);
             out.broadcast(self.neighbours.iter().copied(), request);
         }
         Ok(())
@@ -157,7 +210,7 @@ impl Machine for SuzukiKasami {
     fn release(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
         self.phase.release()?;
         if let Some(token) = &mut self.token {
-            token.served[self.me.index()] = self.heard[self.me.index()];
+            token.serve(self.me, self.heard[self.me.index()]);
         }
         self.hand_over(out);
         Ok(())
@@ -174,8 +227,12 @@ impl Machine for SuzukiKasami {
         }
         match message {
             Message::Request(node, number) => {
-                if node == self.me || node.index() >= self.heard.len() {
+                let a_peer = node != self.me && node.index() < self.heard.len();
+                if !a_peer || !self.leads_to(from, node) || number == 0 {
                     return Err(Refused("that node cannot have asked"));
+                }
+                if self.token.as_ref().is_some_and(|token| !token.admits(node, number)) {
+                    return Err(Refused("that node has not been served since it asked before"));
                 }
                 // An old one that was overtaken: whoever sent it has been served, or has asked again since.
                 if number <= self.heard[node.index()] {
@@ -191,15 +248,21 @@ impl Machine for SuzukiKasami {
                     out.broadcast(self.neighbours.iter().copied().filter(onwards), request);
                 }
             }
-            Message::Token(token) => {
+            Message::Token(mut token) => {
                 if self.token.is_some() {
                     return Err(Refused("there is only one token"));
                 }
-                if !self.relays && !self.phase.is_waiting() {
-                    return Err(Refused("it does not wait for the token"));
+                if !token.can_come_to(self.me, &self.heard, self.phase.is_waiting()) {
+                    return Err(Refused("no node can have sent such a token"));
                 }
-                let token = self.token.insert(token);
-                token.queue.retain(|&node| node != self.me);
+                // It comes for us, or passes on its way; along a tree it does not turn back.
+                let for_us = token.first() == Some(self.me);
+                let onwards = |first: NodeId| self.relays && self.routes[first.index()] != from;
+                if !for_us && !token.first().is_some_and(onwards) {
+                    return Err(Refused("the token is not on its way here"));
+                }
+                token.visit(self.me);
+                self.token = Some(token);
                 if self.phase.is_waiting() {
                     self.phase.enter(out);
                 } else {
