@@ -16,7 +16,7 @@ pub const DEFAULT_SEATS: usize = usize::BITS as usize;
 /// and the longest waits are still well below.
 pub const DEFAULT_BYPASS: usize = 32;
 
-// SAFETY: `Leased` lets in one lease at a time (invariant 2 of `seat`), with acquire and release by its
+// SAFETY: `Leased` lets in one lease at a time (invariant 2 of `leased`), with acquire and release by its
 // edge E1. A lease is what `unlock` needs, and forgetting it leaves the lock held. No operation
 // unwinds, since a raw lock does so only if its `Waiting` does, and ours does not.
 unsafe impl<L: RawLock, const BYPASS: usize> lock_api::RawMutex for Leased<L, BYPASS> {

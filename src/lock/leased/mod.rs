@@ -30,7 +30,7 @@
 //! |---|---|---|---|
 //! | E1 | `LEAVE`: Release | `FIND_NOBODY`, `PASS`, `STEP_IN`: Acquire | all critical sections before |
 //! | E2 | `LEAVE`: Release | `TAKE_SEAT`: Acquire | the seat's registers, as the user before left them |
-//! | E3 | the sleeper's `lot::TELL` | `LEAVE_HEARS`: Acquire | that there is a sleeper to wake |
+//! | E3 | the sleeper's `parking::TELL` | `LEAVE_HEARS`: Acquire | that there is a sleeper to wake |
 //!
 //! All writes of `here` are read-modify-writes, so each continues the release sequences of all
 //! before it.
@@ -49,7 +49,7 @@ use parking::{Deadline, Lot, Parking};
 const NOBODY: usize = 0;
 const INSIDE: usize = 1;
 
-edges! { "seat":
+edges! { "leased":
     /// E1: who finds nobody here knows what everybody did.
     FIND_NOBODY = Acquire;
     /// E1: who passes those that sit knows what everybody did.

@@ -14,8 +14,8 @@
 //!
 //! | edge | write | read | carries |
 //! |---|---|---|---|
-//! | E1 | the sleeper's `TELL`: Release | the waker's `HEAR`, or `seat::LEAVE_HEARS`: Acquire | sleeper first: `parked`, so the waker wakes |
-//! | E2 | the waker's `TELL`, or `seat::LEAVE`: Release | the sleeper's `HEAR`: Acquire | waker first: what makes `ready` true |
+//! | E1 | the sleeper's `TELL`: Release | the waker's `HEAR`, or `leased::LEAVE_HEARS`: Acquire | sleeper first: `parked`, so the waker wakes |
+//! | E2 | the waker's `TELL`, or `leased::LEAVE`: Release | the sleeper's `HEAR`: Acquire | waker first: what makes `ready` true |
 //!
 //! Between its last look and falling asleep the sleeper holds the lock of its queue, which the
 //! waker takes too. The queues are parking_lot_core's. Under loom they are a mutex and a condition
@@ -26,7 +26,7 @@ use crate::lock::raw::{Place, Waiting, Withdrawn};
 use crate::lock::sync::edge::edges;
 use crate::lock::sync::{AtomicUsize, Backoff};
 
-edges! { "lot":
+edges! { "parking":
     /// E2 of a sleeper, E1 of a waker.
     HEAR = Acquire;
     /// E1 of a sleeper, E2 of a waker.

@@ -2,7 +2,7 @@
 //!
 //! Everything above is written against the names in this file, so the source that ships is the
 //! source that loom explores. What else differs under `--cfg exclusion_loom`: constructors are not `const`, an
-//! edge can be weakened (`edge`), and the queues of the parking lot are loom's (`lot`).
+//! edge can be weakened (`edge`), and the queues of the parking lot are loom's (`parking`).
 
 #[cfg(not(exclusion_loom))]
 pub(crate) mod edge;
