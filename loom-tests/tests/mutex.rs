@@ -28,6 +28,7 @@ leased! {
     three_threads_tournament_at_a_leaf: Preemptions(2), models::lease::<Tournament<3>, 3, 1>;
     three_threads_tournament_swap: Preemptions(2), models::lease::<Tournament<4, PetersonSwap>, 3, 1>;
     three_threads_tournament_priority: Preemptions(2), models::lease::<Tournament<4, Priority>, 3, 1>;
+    three_threads_tournament_priority_at_a_leaf: Preemptions(3), models::lease::<Tournament<3, Priority>, 3, 1>;
     two_threads_may_pass: Exhaustive, models::pass::<Bakery<2>, 1, 2, 1>;
     two_threads_may_pass_twice: Preemptions(3), models::pass::<Bakery<2>, 1, 2, 2>;
     three_threads_may_pass: Preemptions(2), models::pass::<Bakery<3>, 1, 3, 1>;

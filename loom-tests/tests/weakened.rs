@@ -3,7 +3,7 @@
 //! The edges are named in the sources (`edges!`); here each meets a model, with the bound, that the tests
 //! of the shipped code run too: who weakens an edge in the source makes those fail.
 
-use exclusion::lock::raw::{Bakery, BlackWhiteBakery, Peterson, PetersonSwap, Priority};
+use exclusion::lock::raw::{Bakery, BlackWhiteBakery, Peterson, PetersonSwap, Priority, Tournament};
 use loom_tests::Finding::{Deadlock, Race, TwoWinners};
 use loom_tests::Search::{Exhaustive, Preemptions};
 use loom_tests::{models, refuted};
@@ -61,8 +61,9 @@ twins! {
     without_bakery_doorway_leased: "bakery::DOORWAY" leads to TwoWinners, Preemptions(3), models::lease::<Bakery<3>, 3, 1>;
     without_bakery_turn_leased: "bakery::TURN" leads to TwoWinners, Preemptions(3), models::lease::<Bakery<3>, 3, 1>;
 
-    without_parking_hear: "parking::HEAR" leads to Deadlock, Preemptions(3), models::lease::<Bakery<3>, 3, 1>;
     without_parking_tell: "parking::TELL" leads to Deadlock, Exhaustive, models::lease::<Bakery<1>, 2, 1>;
+    without_parking_sleep: "parking::SLEEP" leads to Deadlock, Preemptions(3), models::lease::<Tournament<3, Priority>, 3, 1>;
+    without_parking_wake: "parking::WAKE" leads to Deadlock, Preemptions(3), models::lease::<Tournament<3, Priority>, 3, 1>;
 }
 
 #[test]

@@ -1,21 +1,31 @@
-//! Where the contenders of a drop-in lock sleep.
+//! Where the waiters of a drop-in lock sleep.
 //!
-//! Promised to callers: who parks at a place with `ready` false is woken by whoever makes `ready` true,
-//! or sees it true and does not sleep. Nobody who leaves pays for it while nobody sleeps.
+//! The promise: a thread that parks at a place while `ready` is false is woken by the thread that makes `ready`
+//! true, or sees it true and does not sleep. A thread that makes it true pays next to nothing while nobody sleeps.
 //!
 //! | word | meaning |
 //! |---|---|
-//! | `parked` | how many sleep, or are about to |
-//! | the meeting word | the lock's own word, which whoever leaves changes anyway |
+//! | `parked` | how many threads sleep, or are about to |
+//! | the meeting word | the lock's own word, which a leaver changes anyway |
 //!
-//! The sleeper counts itself in `parked`, then touches the meeting word, then looks at `ready` for
-//! the last time. The waker makes `ready` true, then changes the meeting word, then reads
-//! `parked`. Both touch the meeting word with a read-modify-write, so one comes first:
+//! The sleeper counts itself in `parked` and then looks at `ready` once more. The waker makes `ready` true and
+//! then reads `parked`. One of the two must see the other. There are two kinds of waker, and the sleeper does
+//! between counting and looking what each of them needs.
+//!
+//! A *leaver* changes the meeting word with a read-modify-write between its two steps. The sleeper makes a
+//! read-modify-write of the same word, so one of the two comes first:
 //!
 //! | edge | write | read | carries |
 //! |---|---|---|---|
-//! | E1 | the sleeper's `TELL`: Release | the waker's `HEAR`, or `leased::LEAVE_HEARS`: Acquire | sleeper first: `parked`, so the waker wakes |
-//! | E2 | the waker's `TELL`, or `leased::LEAVE`: Release | the sleeper's `HEAR`: Acquire | waker first: what makes `ready` true |
+//! | E1 | the sleeper's `TELL`: Release | `leased::LEAVE_HEARS`: Acquire | sleeper first: `parked`, so the leaver wakes it |
+//! | E2 | `leased::LEAVE`: Release | the sleeper's read-modify-write, then `SLEEP` | leaver first: what makes `ready` true |
+//!
+//! A contender *in the middle of an acquire* calls `wake`. It has no reason to change the lock's word, and so
+//! executes a full fence between its two steps; or it has executed one anyway and calls `wake_fenced`:
+//!
+//! | edge | write | read | carries |
+//! |---|---|---|---|
+//! | E3 | `parked`, then `SLEEP`, then `ready` | the change, then `WAKE` or a fence of the raw lock, then `parked` | at least one of the two sees the other |
 //!
 //! Between its last look and falling asleep the sleeper holds the lock of its queue, which the
 //! waker takes too. The queues are parking_lot_core's. Under loom they are a mutex and a condition
@@ -24,13 +34,15 @@
 
 use crate::lock::raw::{Place, Waiting, Withdrawn};
 use crate::lock::sync::edge::edges;
-use crate::lock::sync::{AtomicUsize, Backoff};
+use crate::lock::sync::{AtomicUsize, Backoff, Ordering};
 
 edges! { "parking":
-    /// E2 of a sleeper, E1 of a waker.
-    HEAR = Acquire;
-    /// E1 of a sleeper, E2 of a waker.
+    /// E1: a leaver that comes later knows that we are about to sleep.
     TELL = Release;
+    /// E2, E3: we have counted ourselves before we look for the last time.
+    SLEEP = Fence;
+    /// E3: what we changed is out before we look for sleepers.
+    WAKE = Fence;
 }
 
 pub(crate) use queues::{Deadline, Lot};
@@ -62,7 +74,14 @@ impl Waiting for Parking<'_> {
     }
 
     fn wake(&self, place: Place) {
-        self.meet();
+        if Lot::HAS_SLEEPERS {
+            WAKE.fence();
+            self.wake_fenced(place);
+        }
+    }
+
+    #[inline]
+    fn wake_fenced(&self, place: Place) {
         if !self.lot.is_empty() {
             self.lot.unpark_all(place);
         }
@@ -74,9 +93,19 @@ impl Parking<'_> {
         if self.yields { backoff.has_yielded() } else { backoff.has_spun() }
     }
 
-    /// Adds nothing: only the meeting counts.
+    /// What stands between counting ourselves and our last look.
+    ///
+    /// The compare-exchange puts back what it found. It must stay a read-modify-write all the same: a
+    /// `fetch_or(0)` whose result nobody asks for is no instruction at all on x86-64.
     fn meet(&self) {
-        self.meeting.fetch_or(0, HEAR.with(TELL));
+        // Relaxed, this and the failure: the word is only put back.
+        let mut word = self.meeting.load(Ordering::Relaxed);
+        while let Err(now) =
+            self.meeting.compare_exchange_weak(word, word, TELL.ordering(), Ordering::Relaxed)
+        {
+            word = now;
+        }
+        SLEEP.fence();
     }
 }
 
@@ -100,6 +129,9 @@ mod queues {
     }
 
     impl Lot {
+        /// Whether anybody ever sleeps.
+        pub(super) const HAS_SLEEPERS: bool = true;
+
         pub(crate) const fn new() -> Self {
             Self { parked: AtomicUsize::new(0) }
         }
@@ -184,6 +216,8 @@ mod queues {
     }
 
     impl Lot {
+        pub(super) const HAS_SLEEPERS: bool = true;
+
         pub(crate) fn new() -> Self {
             Self {
                 parked: AtomicUsize::new(0),
@@ -257,6 +291,8 @@ mod queues {
     pub(crate) struct Lot;
 
     impl Lot {
+        pub(super) const HAS_SLEEPERS: bool = false;
+
         pub(crate) const fn new() -> Self {
             Self
         }

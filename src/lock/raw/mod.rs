@@ -180,9 +180,18 @@ pub trait Waiting {
     fn wait(&self, place: Option<Place>, ready: impl Fn() -> bool) -> Result<(), Withdrawn>;
 
     /// Called in the middle of an `acquire` after a change that others may wait for at `place`.
+    ///
+    /// A way of waiting whose waiters sleep must see each sleeper that has not seen the change: it needs a full
+    /// fence before it looks for sleepers, as they need one before their last look.
     #[inline]
     fn wake(&self, place: Place) {
         let _ = place;
+    }
+
+    /// As [`wake`](Self::wake), called by a lock that has executed a full fence since the change.
+    #[inline]
+    fn wake_fenced(&self, place: Place) {
+        self.wake(place);
     }
 }
 

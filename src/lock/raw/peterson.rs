@@ -45,7 +45,7 @@ const UP: usize = 1;
 edges! { "peterson":
     /// E2, E4: our flag is up before we look at the other's, and before we give way.
     RAISE = Fence;
-    /// E3: our giving way is out before we look again.
+    /// E3: our giving way is out before we look again, and before we look who sleeps.
     GIVE_WAY = Fence;
     /// E1: who finds nobody there knows what the other did inside.
     SEE_DOWN = Acquire;
@@ -104,7 +104,7 @@ unsafe impl RawLock for Peterson {
         GIVE_WAY.fence();
         // Relaxed: `GIVE_WAY` stands before it, which makes it a release.
         let withdraw = scopeguard::guard((), |()| self.want[side].store(DOWN, Edge::RELAXED));
-        waiting.wake(Place::of(&self.want[side]));
+        waiting.wake_fenced(Place::of(&self.want[side]));
         waiting.wait(Some(Place::of(&self.want[other])), || {
             self.want[other].load(AWAIT_DOWN) == DOWN || self.turn.load(AWAIT_TURN) != side
         })?;
