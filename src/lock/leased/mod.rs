@@ -42,9 +42,11 @@ pub use lease::Lease;
 
 use crate::lock::raw::{Attendance, Place, RawLock, Waiting, Withdrawn, fresh};
 use crate::lock::sync::edge::{Edge, edges};
-use crate::lock::sync::{AtomicUsize, Backoff, Ordering, Witness, constructor};
+use crate::lock::sync::lot::{Deadline, Lot, NOTHING};
+use crate::lock::sync::probe::Probe;
+use crate::lock::sync::{AtomicUsize, Backoff, Ordering, constructor};
 use lease::NO_SEAT;
-use parking::{Deadline, Lot, Parking};
+use parking::Parking;
 
 const NOBODY: usize = 0;
 const INSIDE: usize = 1;
@@ -107,12 +109,7 @@ pub struct Leased<L, const BYPASS: usize = 0> {
     /// Where those sleep who wait for their turn in the raw lock.
     line: Lot,
     lock: L,
-    inside: Witness,
-    #[cfg(exclusion_loom)]
-    seats: std::vec::Vec<Witness>,
-    /// How many have won the raw lock: invariant 5.
-    #[cfg(exclusion_loom)]
-    winners: AtomicUsize,
+    probe: Probe,
 }
 
 /// How a newcomer got on.
@@ -156,11 +153,7 @@ impl<L: RawLock, const BYPASS: usize> Leased<L, BYPASS> {
                 hall: Lot::new(),
                 line: Lot::new(),
                 lock: fresh!(L),
-                inside: Witness::new(),
-                #[cfg(exclusion_loom)]
-                seats: (0..L::SEATS).map(|_| Witness::new()).collect(),
-                #[cfg(exclusion_loom)]
-                winners: AtomicUsize::new(0),
+                probe: Probe::new(L::SEATS),
             }
         }
     }
@@ -189,7 +182,7 @@ impl<L: RawLock, const BYPASS: usize> Leased<L, BYPASS> {
     /// The lease is that of the acquisition that is inside.
     #[inline]
     pub(crate) unsafe fn release(&self, Lease { seat }: Lease) {
-        self.inside.touch();
+        self.probe.is_inside();
         if seat != NO_SEAT {
             // SAFETY: who went inside from a seat has won the raw lock there.
             unsafe { self.release_raw(seat) };
@@ -277,8 +270,7 @@ impl<L: RawLock, const BYPASS: usize> Leased<L, BYPASS> {
             self.leave(seat, bit(seat));
             return None;
         }
-        #[cfg(exclusion_loom)]
-        assert_eq!(self.winners.fetch_add(1, Ordering::Relaxed), 0, "two have won the raw lock");
+        self.probe.has_won();
         if self.step_in(&self.parking(&self.door, deadline)).is_err() {
             // SAFETY: we have just won it.
             unsafe { self.release_raw(seat) };
@@ -294,8 +286,7 @@ impl<L: RawLock, const BYPASS: usize> Leased<L, BYPASS> {
     /// The caller has won it from this seat.
     #[inline]
     unsafe fn release_raw(&self, seat: usize) {
-        #[cfg(exclusion_loom)]
-        self.winners.fetch_sub(1, Ordering::Relaxed);
+        self.probe.hands_on();
         // SAFETY: the same contract.
         unsafe { self.lock.release(seat) };
     }
@@ -339,8 +330,7 @@ impl<L: RawLock, const BYPASS: usize> Leased<L, BYPASS> {
                 Ordering::Relaxed, // we look again
             );
             if taken.is_ok() {
-                #[cfg(exclusion_loom)]
-                self.seats[seat].touch();
+                self.probe.is_seated(seat);
                 self.wake_next_in_hall();
                 return Some(Arrival::Seated(seat));
             }
@@ -386,16 +376,15 @@ impl<L: RawLock, const BYPASS: usize> Leased<L, BYPASS> {
     /// The lease of one who has just gone inside.
     #[inline]
     fn lease(&self, seat: usize) -> Lease {
-        self.inside.touch();
+        self.probe.is_inside();
         Lease { seat }
     }
 
     /// Clears our bits, and wakes whoever waits for that.
     #[inline]
     fn leave(&self, seat: usize, bits: usize) {
-        #[cfg(exclusion_loom)]
         if seat != NO_SEAT {
-            self.seats[seat].touch();
+            self.probe.is_seated(seat);
         }
         // The value before is not asked for: without that, this is one instruction on x86-64.
         self.here.fetch_and(!bits, LEAVE_HEARS.with(LEAVE));
@@ -410,20 +399,20 @@ impl<L: RawLock, const BYPASS: usize> Leased<L, BYPASS> {
 
     #[cold]
     fn wake_door(&self) {
-        self.door.unpark_all(Place::of(&self.door));
+        self.door.wake_all(Place::of(&self.door).address());
     }
 
     /// If there is room for one.
     #[cold]
     fn wake_hall(&self) {
         if self.has_room() {
-            self.hall.unpark_one(Place::of(&self.hall));
+            self.hall.give(Place::of(&self.hall).address(), NOTHING);
         }
     }
 
     #[cold]
     fn wake_line(&self, seat: usize) {
-        self.lock.places(seat, |place| self.line.unpark_all(place));
+        self.lock.places(seat, |place| self.line.wake_all(place.address()));
     }
 
     fn parking<'a>(&'a self, lot: &'a Lot, deadline: Deadline) -> Parking<'a> {
