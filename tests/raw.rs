@@ -4,14 +4,14 @@
 mod common;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::mpsc;
+use std::sync::{Condvar, Mutex, mpsc};
 use std::time::Duration;
 
 use common::flawed::{Flawed, UNFAIR};
 use common::within_two_minutes;
 use exclusion::lock::raw::{
-    Bakery, BlackWhiteBakery, Peterson, PetersonSwap, Place, Priority, RawLock, Tournament,
-    Waiting, Withdrawn,
+    Attendance, Bakery, BlackWhiteBakery, Peterson, PetersonSwap, Place, Priority, RawLock,
+    Tournament, Waiting, Withdrawn,
 };
 use exclusion::lock::{Seated, wait::SpinThenYield};
 
@@ -116,7 +116,7 @@ fn a_panic_while_waiting_withdraws<L: RawLock, const N: usize>() {
 struct PanicsAtWake;
 
 impl Waiting for PanicsAtWake {
-    fn wait(&self, _: Option<Place>, ready: impl Fn() -> bool) -> Result<(), Withdrawn> {
+    fn wait(&self, _: Place, ready: impl Fn() -> bool) -> Result<(), Withdrawn> {
         if ready() { Ok(()) } else { Err(Withdrawn) }
     }
 
@@ -143,20 +143,18 @@ fn a_panic_at_a_wake_withdraws<L: RawLock, const N: usize>() {
     }
 }
 
-/// Tells when it starts to wait at a place.
+/// Tells when it starts to wait.
 struct Telling<'a> {
     waits: &'a mpsc::Sender<()>,
 }
 
 impl Waiting for Telling<'_> {
-    fn wait(&self, place: Option<Place>, ready: impl Fn() -> bool) -> Result<(), Withdrawn> {
+    fn wait(&self, place: Place, ready: impl Fn() -> bool) -> Result<(), Withdrawn> {
         if ready() {
             return Ok(());
         }
-        if place.is_some() {
-            // The test listens to the first wait only.
-            let _ = self.waits.send(());
-        }
+        // The test listens to the first wait only.
+        let _ = self.waits.send(());
         SpinThenYield.wait(place, ready)
     }
 }
@@ -208,6 +206,84 @@ fn an_unfair_order_of_service_is_noticed() {
     assert_eq!(order_of_service_of::<Flawed<8, UNFAIR>>(ARRIVALS), [1, 2, 3, 4, 5, 6, 7]);
 }
 
+/// Sleeps, and is woken by `wake` or not at all.
+#[derive(Default)]
+struct Dormitory {
+    asleep: Mutex<usize>,
+    alarm: Condvar,
+}
+
+impl Dormitory {
+    fn await_sleeper(&self) {
+        while *self.asleep.lock().unwrap() == 0 {
+            std::thread::yield_now();
+        }
+    }
+}
+
+impl Waiting for Dormitory {
+    fn wait(&self, _: Place, ready: impl Fn() -> bool) -> Result<(), Withdrawn> {
+        let mut asleep = self.asleep.lock().unwrap();
+        while !ready() {
+            *asleep += 1;
+            asleep = self.alarm.wait(asleep).unwrap();
+            *asleep -= 1;
+        }
+        Ok(())
+    }
+
+    fn wake(&self, _: Place) {
+        // With the mutex, so that nobody is between its look and its sleep.
+        let _asleep = self.asleep.lock().unwrap();
+        self.alarm.notify_all();
+    }
+}
+
+/// Everybody needs a look, but not before it is told to go on: who looks stands still in the doorway.
+struct Dawdling {
+    stands: mpsc::Sender<()>,
+    go_on: mpsc::Receiver<()>,
+}
+
+impl Attendance for Dawdling {
+    fn seats(&self, all: usize) -> impl Iterator<Item = usize> {
+        // The test listens to the first look only.
+        let _ = self.stands.send(());
+        let _ = self.go_on.recv();
+        0..all
+    }
+}
+
+#[test]
+fn a_waiter_may_sleep_while_another_draws_its_ticket() {
+    within_two_minutes(|| {
+        let (lock, dormitory) = (&Bakery::<2>::UNLOCKED, &Dormitory::default());
+        let (stands, standing) = mpsc::channel();
+        let (go_on, told) = mpsc::channel();
+        std::thread::scope(|scope| {
+            let leave = move |seat| {
+                // SAFETY: this seat has just entered.
+                unsafe { lock.release(seat) };
+                lock.places(seat, |place| dormitory.wake(place));
+            };
+            scope.spawn(move || {
+                let dawdling = Dawdling { stands, go_on: told };
+                // SAFETY: one thread per seat, and `Dawdling` leaves nobody out.
+                unsafe { lock.acquire_among(1, &dawdling, dormitory) }.unwrap();
+                leave(1);
+            });
+            standing.recv().unwrap();
+            scope.spawn(move || {
+                // SAFETY: one thread per seat.
+                unsafe { lock.acquire(0, dormitory) }.unwrap();
+                leave(0);
+            });
+            dormitory.await_sleeper();
+            drop(go_on);
+        });
+    });
+}
+
 /// Stands still at the first wait until released, then withdraws.
 struct Frozen {
     waits: mpsc::Sender<()>,
@@ -215,7 +291,7 @@ struct Frozen {
 }
 
 impl Waiting for Frozen {
-    fn wait(&self, _: Option<Place>, ready: impl Fn() -> bool) -> Result<(), Withdrawn> {
+    fn wait(&self, _: Place, ready: impl Fn() -> bool) -> Result<(), Withdrawn> {
         if ready() {
             return Ok(());
         }

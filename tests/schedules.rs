@@ -164,7 +164,7 @@ struct NotingFirstWait<'a> {
 impl Waiting for NotingFirstWait<'_> {
     fn wait(
         &self,
-        place: Option<exclusion::lock::raw::Place>,
+        place: exclusion::lock::raw::Place,
         ready: impl Fn() -> bool,
     ) -> Result<(), exclusion::lock::raw::Withdrawn> {
         if !ready() && self.first_wait.get().is_none() {

@@ -66,7 +66,7 @@ impl Bell {
             }
             rung
         };
-        let _ = waiting.wait(Some(Place::of(&self.rung)), rung);
+        let _ = waiting.wait(Place::of(&self.rung), rung);
     }
 
     fn ring(&self, round: usize, pauses: usize, waiting: &impl Waiting) {

@@ -23,10 +23,12 @@ leased! {
     three_threads_two_seats: Preemptions(3), models::lease::<Bakery<2>, 3, 1>;
     three_threads_bakery: Preemptions(3), models::lease::<Bakery<3>, 3, 1>;
     three_threads_bakery_at_its_limit: Preemptions(3), models::lease::<Bakery<3, 2>, 3, 1>;
-    three_threads_black_white: Preemptions(2), models::lease::<BlackWhiteBakery<3>, 3, 1>;
+    three_threads_black_white: Preemptions(3), models::lease::<BlackWhiteBakery<3>, 3, 1>;
+    three_threads_black_white_at_its_limit: Preemptions(3), models::lease::<BlackWhiteBakery<3, 1>, 3, 1>;
     three_threads_tournament: Preemptions(3), models::lease::<Tournament<4>, 3, 1>;
-    three_threads_tournament_at_a_leaf: Preemptions(2), models::lease::<Tournament<3>, 3, 1>;
+    three_threads_tournament_at_a_leaf: Preemptions(3), models::lease::<Tournament<3>, 3, 1>;
     three_threads_tournament_swap: Preemptions(2), models::lease::<Tournament<4, PetersonSwap>, 3, 1>;
+    three_threads_tournament_swap_at_a_leaf: Preemptions(3), models::lease::<Tournament<3, PetersonSwap>, 3, 1>;
     three_threads_tournament_priority: Preemptions(2), models::lease::<Tournament<4, Priority>, 3, 1>;
     three_threads_tournament_priority_at_a_leaf: Preemptions(3), models::lease::<Tournament<3, Priority>, 3, 1>;
     two_threads_may_pass: Exhaustive, models::pass::<Bakery<2>, 1, 2, 1>;

@@ -3,16 +3,18 @@
 //! The edges are named in the sources (`edges!`); here each meets a model, with the bound, that the tests
 //! of the shipped code run too: who weakens an edge in the source makes those fail.
 
-use exclusion::lock::raw::{Bakery, BlackWhiteBakery, Peterson, PetersonSwap, Priority, Tournament};
+use exclusion::lock::raw::{
+    Bakery, BlackWhiteBakery, Peterson, PetersonSwap, Priority, Tournament,
+};
 use loom_tests::Finding::{Deadlock, Race, TwoWinners};
 use loom_tests::Search::{Exhaustive, Preemptions};
-use loom_tests::{models, refuted};
+use loom_tests::{Wrong, models, refuted};
 
 macro_rules! twins {
     ($($test:ident: $edge:literal leads to $finding:expr, $search:expr, $model:expr;)*) => {
         $(#[test]
         fn $test() {
-            refuted(stringify!($test), $edge, $finding, $search, $model);
+            refuted(stringify!($test), Wrong::Weakened($edge), $finding, $search, $model);
         })*
 
         const TWINS: &[(&str, &str)] = &[$(($edge, stringify!($test))),*];

@@ -319,7 +319,7 @@ impl<L: RawLock, const BYPASS: usize> Leased<L, BYPASS> {
                 return Some(Arrival::Inside(lease));
             }
             let Some(seat) = Self::free_seat(here) else {
-                waiting.wait(Some(Place::of(&self.hall)), || self.has_room()).ok()?;
+                waiting.wait(Place::of(&self.hall), || self.has_room()).ok()?;
                 continue;
             };
             let now = here | bit(seat);
@@ -362,7 +362,7 @@ impl<L: RawLock, const BYPASS: usize> Leased<L, BYPASS> {
     fn step_in(&self, waiting: &Parking<'_>) -> Result<(), Withdrawn> {
         loop {
             // Relaxed: setting the bit settles it.
-            waiting.wait(Some(Place::of(&self.door)), || !self.is_occupied())?;
+            waiting.wait(Place::of(&self.door), || !self.is_occupied())?;
             if self.here.fetch_or(INSIDE, STEP_IN.ordering()) & INSIDE == NOBODY {
                 break;
             }

@@ -54,17 +54,16 @@ pub(crate) struct Parking<'a> {
 }
 
 impl Waiting for Parking<'_> {
-    fn wait(&self, place: Option<Place>, ready: impl Fn() -> bool) -> Result<(), Withdrawn> {
+    fn wait(&self, place: Place, ready: impl Fn() -> bool) -> Result<(), Withdrawn> {
         let backoff = Backoff::new();
         while !ready() {
             if has_passed(self.deadline) {
                 return Err(Withdrawn);
             }
-            match place {
-                Some(place) if self.is_tired(&backoff) => {
-                    self.lot.park(place.address(), || self.meet(), &ready, self.deadline);
-                }
-                _ => backoff.snooze(),
+            if self.is_tired(&backoff) {
+                self.lot.park(place.address(), || self.meet(), &ready, self.deadline);
+            } else {
+                backoff.snooze();
             }
         }
         Ok(())

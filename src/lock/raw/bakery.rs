@@ -43,7 +43,7 @@ const FIRST: usize = 2;
 edges! { "bakery":
     /// E2, E3: our choosing is out before we read a ticket.
     DOORWAY = Fence;
-    /// E2, E3: our ticket is out before we look whether it is our turn.
+    /// E2, E3: our ticket is out before we look whether it is our turn, and before we look who sleeps.
     TURN = Fence;
     /// E1: who passes knows what that seat did.
     LOOK = Acquire;
@@ -139,8 +139,9 @@ impl<const N: usize, const LAST: usize> Bakery<N, LAST> {
                 return Ok(ticket);
             }
             self.withdraw(seat);
+            waiting.wake(Place::of(&self.seats[seat]));
             // Relaxed: we only learn that drawing again may be worth it.
-            waiting.wait(Some(Place::of(&self.seats[holder])), || {
+            waiting.wait(Place::of(&self.seats[holder]), || {
                 self.seats[holder].load(Edge::RELAXED) != highest
             })?;
         }
@@ -170,9 +171,11 @@ impl<const N: usize, const LAST: usize> Bakery<N, LAST> {
         waiting: &impl Waiting,
     ) -> Result<(), Withdrawn> {
         TURN.fence();
+        // For those that saw us choosing. `TURN` stands between our ticket and the look for sleepers.
+        waiting.wake_fenced(Place::of(&self.seats[seat]));
         while let Some((word, ahead)) = self.just_ahead(seat, ticket, present, waiting)? {
             // Relaxed: we look again, with `LOOK`, before we pass.
-            waiting.wait(Some(Place::of(&self.seats[ahead])), || {
+            waiting.wait(Place::of(&self.seats[ahead]), || {
                 self.seats[ahead].load(Edge::RELAXED) != word
             })?;
         }

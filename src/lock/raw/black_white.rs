@@ -46,7 +46,7 @@ const BLACK: usize = 0;
 edges! { "black_white":
     /// E2, E3: our choosing is out before we read the colour or a ticket.
     DOORWAY = Fence;
-    /// E2, E3: our ticket is out before we look whether it is our turn.
+    /// E2, E3: our ticket is out before we look whether it is our turn, and before we look who sleeps.
     TURN = Fence;
     /// E1: who passes knows what that seat did.
     LOOK = Acquire;
@@ -165,9 +165,10 @@ impl<const N: usize, const LAST: usize> BlackWhiteBakery<N, LAST> {
                 return Ok(ticket);
             }
             self.withdraw(seat);
+            waiting.wake(Place::of(&self.seats[seat]));
             // Relaxed: we only learn that drawing again may be worth it.
             let unchanged = Ticket { number: highest, colour }.word();
-            waiting.wait(Some(Place::of(&self.seats[holder])), || {
+            waiting.wait(Place::of(&self.seats[holder]), || {
                 self.seats[holder].load(Edge::RELAXED) != unchanged
             })?;
         }
@@ -196,6 +197,8 @@ impl<const N: usize, const LAST: usize> BlackWhiteBakery<N, LAST> {
         waiting: &impl Waiting,
     ) -> Result<(), Withdrawn> {
         TURN.fence();
+        // For those that saw us choosing. `TURN` stands between our ticket and the look for sleepers.
+        waiting.wake_fenced(Place::of(&self.seats[seat]));
         for (other, register) in self.seats.iter().enumerate() {
             loop {
                 let word = settled(register, LOOK, waiting)?;
@@ -206,10 +209,9 @@ impl<const N: usize, const LAST: usize> BlackWhiteBakery<N, LAST> {
                 // Relaxed: we look again, with `LOOK`. A turn of the colour may put those of the
                 // other colour behind us though they do not stir; it is announced at the colour.
                 if theirs.colour == mine.colour {
-                    waiting
-                        .wait(Some(Place::of(register)), || register.load(Edge::RELAXED) != word)?;
+                    waiting.wait(Place::of(register), || register.load(Edge::RELAXED) != word)?;
                 } else {
-                    waiting.wait(Some(Place::of(&self.colour)), || {
+                    waiting.wait(Place::of(&self.colour), || {
                         register.load(Edge::RELAXED) != word
                             || self.colour.load(Edge::RELAXED) != mine.colour
                     })?;

@@ -2,7 +2,7 @@
 
 use core::cell::Cell;
 
-use super::{Register, Waiting, Withdrawn};
+use super::{Place, Register, Waiting, Withdrawn};
 use crate::lock::sync::edge::Edge;
 
 /// Does not want to enter, or has left.
@@ -12,6 +12,9 @@ pub(super) const IDLE: usize = 0;
 pub(super) const CHOOSING: usize = 1;
 
 /// What the seat's word says once its customer has chosen.
+///
+/// Choosing takes a few steps, but nobody can say how long these take: the customer may be preempted in the middle. So
+/// this is a wait like any other, and a customer that has chosen wakes the threads that sleep at its word.
 #[inline]
 pub(super) fn settled(
     register: &Register,
@@ -19,8 +22,7 @@ pub(super) fn settled(
     waiting: &impl Waiting,
 ) -> Result<usize, Withdrawn> {
     let word = Cell::new(CHOOSING);
-    // No place: choosing takes a few steps, and its end is not announced.
-    waiting.wait(None, || {
+    waiting.wait(Place::of(register), || {
         word.set(register.load(look));
         word.get() != CHOOSING
     })?;

@@ -171,13 +171,12 @@ impl Attendance for Everybody {
 pub trait Waiting {
     /// Returns once `ready` has been seen to hold, or gives up.
     ///
-    /// Whoever makes `ready` true announces it at `place`, by [`wake`](Self::wake) or by way of
-    /// [`RawLock::places`]. Where `place` is `None` nobody announces it: the wait is for a few
-    /// steps of another seat, and is not to be slept through.
+    /// The contender that makes `ready` true announces it at `place`, by [`wake`](Self::wake) or by way of
+    /// [`RawLock::places`]. So every wait may be slept through.
     ///
     /// # Errors
     /// [`Withdrawn`] when the contender no longer wants to enter.
-    fn wait(&self, place: Option<Place>, ready: impl Fn() -> bool) -> Result<(), Withdrawn>;
+    fn wait(&self, place: Place, ready: impl Fn() -> bool) -> Result<(), Withdrawn>;
 
     /// Called in the middle of an `acquire` after a change that others may wait for at `place`.
     ///
@@ -230,7 +229,7 @@ struct NoPatience;
 
 impl Waiting for NoPatience {
     #[inline]
-    fn wait(&self, _: Option<Place>, ready: impl Fn() -> bool) -> Result<(), Withdrawn> {
+    fn wait(&self, _: Place, ready: impl Fn() -> bool) -> Result<(), Withdrawn> {
         if ready() { Ok(()) } else { Err(Withdrawn) }
     }
 }

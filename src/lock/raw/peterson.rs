@@ -105,7 +105,7 @@ unsafe impl RawLock for Peterson {
         // Relaxed: `GIVE_WAY` stands before it, which makes it a release.
         let withdraw = scopeguard::guard((), |()| self.want[side].store(DOWN, Edge::RELAXED));
         waiting.wake_fenced(Place::of(&self.want[side]));
-        waiting.wait(Some(Place::of(&self.want[other])), || {
+        waiting.wait(Place::of(&self.want[other]), || {
             self.want[other].load(AWAIT_DOWN) == DOWN || self.turn.load(AWAIT_TURN) != side
         })?;
         ScopeGuard::into_inner(withdraw);

@@ -80,7 +80,7 @@ unsafe impl RawLock for PetersonSwap {
         }
         let withdraw = scopeguard::guard((), |()| self.want[side].store(DOWN, WITHDRAW));
         waiting.wake(Place::of(&self.want[side]));
-        waiting.wait(Some(Place::of(&self.want[other])), || {
+        waiting.wait(Place::of(&self.want[other]), || {
             self.want[other].load(AWAIT_DOWN) == DOWN
                 || self.turn.load(AWAIT_TURN.ordering()) != side
         })?;

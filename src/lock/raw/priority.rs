@@ -88,7 +88,7 @@ unsafe impl RawLock for Priority {
         waiting: &impl Waiting,
     ) -> Result<(), Withdrawn> {
         let other = 1 - side;
-        let place = Some(Place::of(&self.want[other]));
+        let place = Place::of(&self.want[other]);
         loop {
             // Relaxed, both: we look again, with `SEE_DOWN`, once our flag is up.
             waiting.wait(place, || {
