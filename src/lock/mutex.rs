@@ -47,7 +47,7 @@ unsafe impl<L: RawLock, const BYPASS: usize> lock_api::RawMutex for Leased<L, BY
 
     #[inline]
     fn is_locked(&self) -> bool {
-        self.is_occupied()
+        Leased::is_locked(self)
     }
 }
 

@@ -32,7 +32,7 @@
 
 use crate::lock::raw::{Place, Waiting, Withdrawn};
 use crate::lock::sync::edge::edges;
-use crate::lock::sync::lot::{Deadline, Lot, has_passed};
+use crate::lock::sync::lot::{Deadline, Lot, NOTHING, has_passed};
 use crate::lock::sync::{AtomicUsize, Backoff, Ordering};
 
 edges! { "parking":
@@ -44,29 +44,28 @@ edges! { "parking":
     WAKE = Fence;
 }
 
-/// How a contender of a drop-in lock waits: it spins, yields, then sleeps, until its deadline.
-pub(crate) struct Parking<'a> {
-    pub(crate) lot: &'a Lot,
-    pub(crate) meeting: &'a AtomicUsize,
-    pub(crate) deadline: Deadline,
-    /// Whether to yield for a while before sleeping.
-    pub(crate) yields: bool,
+/// What a waiter does before it sleeps.
+#[derive(Clone, Copy)]
+pub(super) enum Patience {
+    /// It sleeps at once.
+    None,
+    /// It spins.
+    Spins,
+    /// It spins, then yields.
+    Yields,
+}
+
+/// How a contender of a drop-in lock waits: it is patient for a while, then sleeps, until its deadline.
+pub(super) struct Parking<'a> {
+    pub(super) lot: &'a Lot,
+    pub(super) meeting: &'a AtomicUsize,
+    pub(super) deadline: Deadline,
+    pub(super) patience: Patience,
 }
 
 impl Waiting for Parking<'_> {
     fn wait(&self, place: Place, ready: impl Fn() -> bool) -> Result<(), Withdrawn> {
-        let backoff = Backoff::new();
-        while !ready() {
-            if has_passed(self.deadline) {
-                return Err(Withdrawn);
-            }
-            if self.is_tired(&backoff) {
-                self.lot.park(place.address(), || self.meet(), &ready, self.deadline);
-            } else {
-                backoff.snooze();
-            }
-        }
-        Ok(())
+        self.wait_for_gift(place, ready).map(|_| ())
     }
 
     fn wake(&self, place: Place) {
@@ -85,8 +84,35 @@ impl Waiting for Parking<'_> {
 }
 
 impl Parking<'_> {
+    /// Waits until `ready`, or until it is given something, and says what.
+    pub(super) fn wait_for_gift(
+        &self,
+        place: Place,
+        ready: impl Fn() -> bool,
+    ) -> Result<usize, Withdrawn> {
+        let backoff = Backoff::new();
+        while !ready() {
+            if has_passed(self.deadline) {
+                return Err(Withdrawn);
+            }
+            if !self.is_tired(&backoff) {
+                backoff.snooze();
+                continue;
+            }
+            let gift = self.lot.park(place.address(), || self.meet(), &ready, self.deadline);
+            if gift != NOTHING {
+                return Ok(gift);
+            }
+        }
+        Ok(NOTHING)
+    }
+
     fn is_tired(&self, backoff: &Backoff) -> bool {
-        if self.yields { backoff.has_yielded() } else { backoff.has_spun() }
+        match self.patience {
+            Patience::None => true,
+            Patience::Spins => backoff.has_spun(),
+            Patience::Yields => backoff.has_yielded(),
+        }
     }
 
     /// What stands between counting ourselves and our last look.

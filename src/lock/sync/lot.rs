@@ -16,7 +16,7 @@ mod queues {
     use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
     use std::time::Instant;
 
-    use parking_lot_core::{DEFAULT_PARK_TOKEN, ParkResult, UnparkToken};
+    use parking_lot_core::{DEFAULT_PARK_TOKEN, FilterOp, ParkResult, UnparkToken};
 
     use super::NOTHING;
 
@@ -95,6 +95,18 @@ mod queues {
             // SAFETY: the address is one inside this lock, and the closure does not panic.
             let result = unsafe { parking_lot_core::unpark_one(address, |_| UnparkToken(gift)) };
             result.unparked_threads > 0
+        }
+
+        /// How many threads sleep at `address`, by the queue itself.
+        pub(crate) fn sleepers(&self, address: usize) -> usize {
+            let mut sleepers = 0;
+            let count = |_| {
+                sleepers += 1;
+                FilterOp::Skip
+            };
+            // SAFETY: the address is one inside this lock, and neither closure panics or calls into the parking lot.
+            unsafe { parking_lot_core::unpark_filter(address, count, |_| UnparkToken(NOTHING)) };
+            sleepers
         }
     }
 }
@@ -190,6 +202,10 @@ mod queues {
             self.alarm.notify_all();
             given
         }
+
+        pub(crate) fn sleepers(&self, address: usize) -> usize {
+            self.beds.lock().unwrap().taken.iter().filter(|bed| bed.0 == address).count()
+        }
     }
 
     impl Beds {
@@ -248,6 +264,10 @@ mod queues {
 
         pub(crate) fn give(&self, _: usize, _: usize) -> bool {
             false
+        }
+
+        pub(crate) fn sleepers(&self, _: usize) -> usize {
+            0
         }
     }
 }
