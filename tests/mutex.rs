@@ -4,12 +4,16 @@
 mod common;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use common::within_two_minutes;
 use exclusion::lock::Leased;
-use exclusion::lock::raw::{BlackWhiteBakery, PetersonSwap, Priority, Tournament};
+use exclusion::lock::raw::{
+    Attendance, BlackWhiteBakery, PetersonSwap, Place, Priority, RawLock, Tournament, Waiting,
+    Withdrawn,
+};
 use exclusion::{BakeryMutex, RawBakeryMutex, RawTournamentMutex, TournamentMutex};
 use lock_api::{MappedMutexGuard, Mutex, MutexGuard, RawMutex, RawMutexFair, RawMutexTimed};
 
@@ -295,6 +299,81 @@ fn the_hall_is_served_in_order_of_arrival() {
     assert_eq!(order_of_service::<RawTournamentMutex<1>>(), arrival);
     assert_eq!(order_of_service::<RawBakeryMutex<2>>(), arrival);
     assert_eq!(order_of_service::<RawTournamentMutex<2>>(), arrival);
+}
+
+/// A raw lock with one seat to lease, whose user stands still on its way in until the gate is open.
+#[derive(Debug)]
+struct Gated;
+
+static GATE_IS_OPEN: AtomicBool = AtomicBool::new(false);
+
+// SAFETY: leased out, it has one user at a time.
+unsafe impl RawLock for Gated {
+    const SEATS: usize = 2;
+    const UNLOCKED: Self = Self;
+
+    unsafe fn acquire_among(
+        &self,
+        _: usize,
+        _: &impl Attendance,
+        _: &impl Waiting,
+    ) -> Result<(), Withdrawn> {
+        while !GATE_IS_OPEN.load(Relaxed) {
+            std::thread::yield_now();
+        }
+        Ok(())
+    }
+
+    unsafe fn release(&self, _: usize) {}
+
+    fn is_idle(&self, _: usize) -> bool {
+        true
+    }
+
+    fn places(&self, _: usize, _: impl FnMut(Place)) {}
+}
+
+/// Whether the lock is locked, by `is_locked`, `try_lock` and `Debug`, which must agree.
+fn is_locked<R: Full>(mutex: &Mutex<R, u32>) -> bool {
+    let is_locked = mutex.is_locked();
+    let says_locked = format!("{mutex:?}").contains("<locked>");
+    assert_eq!(is_locked, says_locked, "Debug and is_locked: {}", debugged(mutex));
+    is_locked
+}
+
+/// One thread has a seat and stands still, nobody is inside: `passes` newcomers may enter.
+fn is_locked_when_nobody_may_pass<R: Full>(passes: usize) {
+    let mutex = Mutex::<R, u32>::new(0);
+    let guard = mutex.lock();
+    std::thread::scope(|scope| {
+        scope.spawn(|| *mutex.lock() += 1);
+        while !debugged(&mutex).contains("here: 0b11,") {
+            std::thread::yield_now();
+        }
+        drop(guard);
+        assert!(debugged(&mutex).contains("here: 0b10,"), "nobody is inside");
+        // `Debug` locks to print, and so passes too.
+        for _ in 0..passes / 2 {
+            assert!(!mutex.is_locked());
+            assert!(mutex.try_lock().is_some());
+            assert!(!is_locked(&mutex), "passed too seldom to be locked");
+        }
+        assert!(is_locked(&mutex));
+        assert!(mutex.try_lock().is_none());
+        GATE_IS_OPEN.store(true, Relaxed);
+    });
+    GATE_IS_OPEN.store(false, Relaxed);
+    assert!(!is_locked(&mutex));
+    assert_eq!(*mutex.try_lock().expect("nobody is here"), 1);
+}
+
+#[test]
+fn a_lock_is_locked_exactly_if_trying_fails() {
+    within_two_minutes(|| {
+        is_locked_when_nobody_may_pass::<Leased<Gated>>(0);
+        is_locked_when_nobody_may_pass::<Leased<Gated, 2>>(2);
+        is_locked_when_nobody_may_pass::<Leased<Gated, 6>>(6);
+    });
 }
 
 #[test]

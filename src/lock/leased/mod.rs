@@ -114,6 +114,10 @@ const fn bit(seat: usize) -> usize {
 ///
 /// Without `std` nobody sleeps, and neither knows of the threads in the hall.
 ///
+/// # When it is locked
+/// `is_locked` says whether a `try_lock` would fail: a thread is inside, or threads have a seat and no more newcomers may
+/// pass them. With `BYPASS` 0 that is the case as long as anybody is here.
+///
 /// # Unlocking
 /// Unlocking still uses the lock after it is free, to see who sleeps. Safe code cannot tell. Code
 /// that frees the memory of a lock because it has just acquired it must not do so before the last holder's unlock
@@ -226,11 +230,11 @@ impl<L: RawLock, const BYPASS: usize> Leased<L, BYPASS> {
         }
     }
 
-    /// Whether anybody is inside.
+    /// Whether a `try_acquire` would fail.
     #[inline]
     pub(crate) fn is_locked(&self) -> bool {
         // Relaxed: a snapshot.
-        self.here.load(Ordering::Relaxed) & INSIDE != NOBODY
+        !self.may_enter(self.here.load(Ordering::Relaxed))
     }
 
     /// Whether anybody waits while `lease` is inside.
