@@ -61,7 +61,12 @@ twins! {
 
     // With seats that are left out because their bit is clear.
     without_bakery_doorway_leased: "bakery::DOORWAY" leads to TwoWinners, Preemptions(3), models::lease::<Bakery<3>, 3, 1>;
-    without_bakery_turn_leased: "bakery::TURN" leads to TwoWinners, Preemptions(3), models::lease::<Bakery<3>, 3, 1>;
+    without_bakery_turn_leased: "bakery::TURN" leads to TwoWinners, Preemptions(3), models::lease_or_give_up::<Bakery<3>, 0, 3>;
+
+    // Fences that also stand between a change and the look for those that sleep for want of it.
+    without_bakery_turn_asleep: "bakery::TURN" leads to Deadlock, Preemptions(3), models::lease::<Bakery<3>, 3, 1>;
+    without_black_white_turn_asleep: "black_white::TURN" leads to Deadlock, Preemptions(3), models::lease::<BlackWhiteBakery<3>, 3, 1>;
+    without_peterson_give_way_asleep: "peterson::GIVE_WAY" leads to Deadlock, Preemptions(3), models::lease::<Tournament<3>, 3, 1>;
 
     without_parking_tell: "parking::TELL" leads to Deadlock, Exhaustive, models::lease::<Bakery<1>, 2, 1>;
     without_parking_sleep: "parking::SLEEP" leads to Deadlock, Preemptions(3), models::lease::<Tournament<3, Priority>, 3, 1>;
