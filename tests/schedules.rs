@@ -11,7 +11,8 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use common::baton::{Baton, Patience, Runner};
 use common::flawed::{Flawed, NOTHING, OPEN, STICKY};
 use exclusion::lock::raw::{
-    Bakery, BlackWhiteBakery, Peterson, PetersonSwap, Priority, RawLock, Tournament, Waiting,
+    Bakery, BlackWhiteBakery, Narrow, Peterson, PetersonSwap, Priority, RawLock, Tournament,
+    Waiting,
 };
 use proptest::prelude::*;
 
@@ -103,7 +104,7 @@ macro_rules! any_schedule {
 
 any_schedule! {
     bakery: Bakery<4>, 4 seats;
-    bakery_with_few_tickets: Bakery<4, 3>, 4 seats;
+    bakery_with_few_tickets: Bakery<4, Narrow<3>>, 4 seats;
     black_white: BlackWhiteBakery<4>, 4 seats;
     peterson: Peterson, 2 seats;
     peterson_swap: PetersonSwap, 2 seats;

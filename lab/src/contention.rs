@@ -4,6 +4,7 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
+use crossbeam_utils::CachePadded;
 use hdrhistogram::Histogram;
 use serde::Serialize;
 
@@ -182,7 +183,8 @@ struct Seen {
 
 fn measure<S: Subject>(workload: Workload, threads: usize, slice: Duration) -> Round {
     let work = workload.work();
-    let mut subject = S::fresh();
+    // On cache lines of its own, so that no lock is measured together with what happens to lie beside it.
+    let mut subject = CachePadded::new(S::fresh());
     let start = Barrier::new(threads + 1);
     let stop = AtomicBool::new(false);
     let (elapsed, seen) = std::thread::scope(|scope| {

@@ -1,7 +1,7 @@
 //! Each lock whose contenders wake others in the middle of an acquire, with these wake-ups left out. Loom must find the
 //! sleeper that nobody wakes.
 
-use exclusion::lock::raw::{Bakery, BlackWhiteBakery, PetersonSwap, Priority, Tournament};
+use exclusion::lock::raw::{Bakery, BlackWhiteBakery, Narrow, PetersonSwap, Priority, Tournament};
 use loom_tests::Finding::Deadlock;
 use loom_tests::Search::Preemptions;
 use loom_tests::deaf::WakesNobody;
@@ -23,8 +23,8 @@ deaf! {
     bakery: Preemptions(3), WakesNobody<Bakery<3>>;
     black_white: Preemptions(3), WakesNobody<BlackWhiteBakery<3>>;
     // The same, while another contender steps back for want of a ticket: the one wake-up here that brings its own fence.
-    bakery_at_its_limit: Preemptions(3), WakesNobody<Bakery<3, 2>, true>;
-    black_white_at_its_limit: Preemptions(3), WakesNobody<BlackWhiteBakery<3, 1>, true>;
+    bakery_at_its_limit: Preemptions(3), WakesNobody<Bakery<3, Narrow<2>>, true>;
+    black_white_at_its_limit: Preemptions(3), WakesNobody<BlackWhiteBakery<3, Narrow<3>>, true>;
     // A waiter that the other side gives way to.
     tournament: Preemptions(3), WakesNobody<Tournament<3>>;
     tournament_swap: Preemptions(3), WakesNobody<Tournament<3, PetersonSwap>>;

@@ -1,7 +1,7 @@
 //! The seat leasing of the drop-in types, the parking lot included: a lost wake-up is a deadlock,
 //! which loom reports.
 
-use exclusion::lock::raw::{Bakery, BlackWhiteBakery, PetersonSwap, Priority, Tournament};
+use exclusion::lock::raw::{Bakery, BlackWhiteBakery, Narrow, PetersonSwap, Priority, Tournament};
 use loom_tests::Search::{Exhaustive, Preemptions};
 use loom_tests::{hold, models};
 
@@ -22,9 +22,9 @@ leased! {
     three_threads_one_seat: Preemptions(3), models::lease::<Bakery<1>, 3, 1>;
     three_threads_two_seats: Preemptions(3), models::lease::<Bakery<2>, 3, 1>;
     three_threads_bakery: Preemptions(3), models::lease::<Bakery<3>, 3, 1>;
-    three_threads_bakery_at_its_limit: Preemptions(3), models::lease::<Bakery<3, 2>, 3, 1>;
+    three_threads_bakery_at_its_limit: Preemptions(3), models::lease::<Bakery<3, Narrow<2>>, 3, 1>;
     three_threads_black_white: Preemptions(3), models::lease::<BlackWhiteBakery<3>, 3, 1>;
-    three_threads_black_white_at_its_limit: Preemptions(3), models::lease::<BlackWhiteBakery<3, 1>, 3, 1>;
+    three_threads_black_white_at_its_limit: Preemptions(3), models::lease::<BlackWhiteBakery<3, Narrow<3>>, 3, 1>;
     three_threads_tournament: Preemptions(3), models::lease::<Tournament<4>, 3, 1>;
     three_threads_tournament_at_a_leaf: Preemptions(3), models::lease::<Tournament<3>, 3, 1>;
     three_threads_tournament_swap: Preemptions(2), models::lease::<Tournament<4, PetersonSwap>, 3, 1>;

@@ -339,10 +339,12 @@ drop_in! {
 /// let cell = exclusion::lock::Seated::<Tournament<2, Bakery<3>>, u8>::new(0).seats::<2>();
 /// ```
 /// ```
-/// let cell = exclusion::lock::Seated::<exclusion::lock::raw::Bakery<2, 2>, u8>::new(0).seats::<2>();
+/// use exclusion::lock::raw::{Bakery, Narrow};
+/// let cell = exclusion::lock::Seated::<Bakery<2, Narrow<2>>, u8>::new(0).seats::<2>();
 /// ```
 /// ```compile_fail,E0080
-/// let cell = exclusion::lock::Seated::<exclusion::lock::raw::Bakery<2, 1>, u8>::new(0).seats::<2>();
+/// use exclusion::lock::raw::{Bakery, Narrow};
+/// let cell = exclusion::lock::Seated::<Bakery<2, Narrow<1>>, u8>::new(0).seats::<2>();
 /// ```
 #[cfg(doctest)]
 pub struct Refused;

@@ -35,7 +35,7 @@ impl Waiting for SpinThenYield {
 /// use exclusion::lock::raw::{Peterson, RawLock, Withdrawn};
 /// use exclusion::lock::wait::Unless;
 ///
-/// let lock = Peterson::UNLOCKED;
+/// let lock = Peterson::new();
 /// // SAFETY: nobody else uses this lock, so nobody else sits on its seats.
 /// unsafe {
 ///     lock.acquire(0, &Unless(|| false)).unwrap();

@@ -8,11 +8,11 @@
 //! |---|---|
 //! | `IDLE` (0) | does not want to enter, or has left |
 //! | `CHOOSING` (1) | is reading the colour and the others' tickets |
-//! | `2 * number + colour`, number in `1..=LAST` | its ticket: waiting, or inside |
+//! | `2 * number + colour`, number from 1 | its ticket: waiting, or inside |
 //!
 //! | word `colour` | meaning |
 //! |---|---|
-//! | `BLACK` (0), `WHITE` (1) | the colour that new tickets get; the other colour is served first |
+//! | black (0, at first), white (1) | the colour that new tickets get; the other colour is served first |
 //!
 //! Only the customer on a seat writes that seat's word. The colour is written by whoever is inside.
 //!
@@ -31,17 +31,18 @@
 //! Withdrawal and invariant 2: Taubenfeld's bound assumes that everybody who draws also enters.
 //! Two seats that give up in turn, each drawing while the other still has its ticket, count on
 //! for as long as one critical section lasts. So there is a limit after all, as in the plain
-//! bakery, and the same is done there: whoever would need a number above `LAST` steps back and waits
+//! bakery, and the same is done there: a customer that would need a higher number steps back and waits
 //! for the highest to go. To get there takes half as many withdrawals as a word can count, during one
 //! critical section.
 
 use scopeguard::ScopeGuard;
 
 use super::doorway::{CHOOSING, IDLE, settled};
-use super::{Attendance, Place, RawLock, Register, Waiting, Withdrawn, array, unlocked};
+use super::layout::{Layout, Packed};
+use super::{
+    Attendance, Place, RawLock, Register, Waiting, Withdrawn, array, unlocked, unlocked_at_first,
+};
 use crate::lock::sync::edge::{Edge, edges};
-
-const BLACK: usize = 0;
 
 edges! { "black_white":
     /// E2, E3: our choosing is out before we read the colour or a ticket.
@@ -57,7 +58,7 @@ edges! { "black_white":
 /// The bakery with bounded tickets among `N` seats: first come, first served, and no number above
 /// `N` unless contenders withdraw, however long the bakery is never empty.
 ///
-/// `LAST` is the highest number; leave it at its default unless you want to see what happens there.
+/// `W` is the [layout](Layout) of its registers.
 ///
 /// ```
 /// use exclusion::lock::{Seated, raw::BlackWhiteBakery};
@@ -74,23 +75,27 @@ edges! { "black_white":
 /// # Fairness
 /// First come, first served, as in the [`Bakery`](super::Bakery).
 ///
-/// A bakery without seats, or without tickets, does not compile.
+/// A bakery without seats does not compile.
 #[derive(Debug)]
-pub struct BlackWhiteBakery<const N: usize, const LAST: usize = { usize::MAX / 2 }> {
-    colour: Register,
-    seats: [Register; N],
+pub struct BlackWhiteBakery<const N: usize, W: Layout = Packed> {
+    colour: Register<W>,
+    seats: [Register<W>; N],
+}
+
+unlocked_at_first! { "bakery":
+    [const N: usize] BlackWhiteBakery<N>,
+    [const N: usize, W: Layout] BlackWhiteBakery<N, W>
 }
 
 // SAFETY: invariant 1; the edge is E1.
-unsafe impl<const N: usize, const LAST: usize> RawLock for BlackWhiteBakery<N, LAST> {
+unsafe impl<const N: usize, W: Layout> RawLock for BlackWhiteBakery<N, W> {
     const SEATS: usize = {
         assert!(N > 0, "a bakery needs at least one seat");
-        assert!(LAST >= 1, "a bakery needs at least one ticket: LAST is 1 or more");
-        assert!(LAST <= usize::MAX / 2, "a number and a colour share a word");
+        assert!(Self::LAST >= 1, "a bakery needs at least one ticket");
         N
     };
 
-    unlocked!(Self { colour: Register::new(BLACK), seats: array![Register::new(IDLE); N] });
+    unlocked!(Self { colour: Register::new(), seats: array![Register::<W>::new(); N] });
 
     #[inline]
     unsafe fn acquire_among(
@@ -146,7 +151,10 @@ impl Ticket {
     }
 }
 
-impl<const N: usize, const LAST: usize> BlackWhiteBakery<N, LAST> {
+impl<const N: usize, W: Layout> BlackWhiteBakery<N, W> {
+    /// The highest number that shares a register with a colour.
+    const LAST: usize = W::LAST.saturating_sub(1) / 2;
+
     /// The doorway: returns our ticket, published.
     #[inline]
     fn draw(&self, seat: usize, waiting: &impl Waiting) -> Result<Ticket, Withdrawn> {
@@ -158,7 +166,7 @@ impl<const N: usize, const LAST: usize> BlackWhiteBakery<N, LAST> {
             // served first; the ticket says which colour we saw.
             let colour = self.colour.load(Edge::RELAXED);
             let (highest, holder) = self.highest(colour);
-            if highest < LAST {
+            if highest < Self::LAST {
                 let ticket = Ticket { number: highest + 1, colour };
                 // Relaxed: `DOORWAY` stands before it, which makes it a release.
                 self.seats[seat].store(ticket.word(), Edge::RELAXED);

@@ -2,10 +2,10 @@
 
 use core::cell::Cell;
 
-use super::{Place, Register, Waiting, Withdrawn};
+use super::{Layout, Place, Register, Waiting, Withdrawn};
 use crate::lock::sync::edge::Edge;
 
-/// Does not want to enter, or has left.
+/// Does not want to enter, or has left. A register starts with it.
 pub(super) const IDLE: usize = 0;
 
 /// Is reading the others' words, to draw a ticket.
@@ -16,8 +16,8 @@ pub(super) const CHOOSING: usize = 1;
 /// Choosing takes a few steps, but nobody can say how long these take: the customer may be preempted in the middle. So
 /// this is a wait like any other, and a customer that has chosen wakes the threads that sleep at its word.
 #[inline]
-pub(super) fn settled(
-    register: &Register,
+pub(super) fn settled<W: Layout>(
+    register: &Register<W>,
     look: Edge,
     waiting: &impl Waiting,
 ) -> Result<usize, Withdrawn> {

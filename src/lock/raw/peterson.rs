@@ -36,7 +36,10 @@
 
 use scopeguard::ScopeGuard;
 
-use super::{Attendance, Place, RawLock, Register, Waiting, Withdrawn, array, unlocked};
+use super::layout::{Layout, Packed};
+use super::{
+    Attendance, Place, RawLock, Register, Waiting, Withdrawn, array, unlocked, unlocked_at_first,
+};
 use crate::lock::sync::edge::{Edge, edges};
 
 const DOWN: usize = 0;
@@ -71,19 +74,23 @@ edges! { "peterson":
 /// assert_eq!(cell.into_inner(), 2);
 /// ```
 ///
+/// `W` is the [layout](Layout) of its registers.
+///
 /// # Fairness
 /// Once a seat has given way, the other enters at most once before it.
 #[derive(Debug)]
-pub struct Peterson {
-    want: [Register; 2],
-    turn: Register,
+pub struct Peterson<W: Layout = Packed> {
+    want: [Register<W>; 2],
+    turn: Register<W>,
 }
 
+unlocked_at_first!("lock": [] Peterson, [W: Layout] Peterson<W>);
+
 // SAFETY: invariants 1 and 2; the edges are E1 and E4.
-unsafe impl RawLock for Peterson {
+unsafe impl<W: Layout> RawLock for Peterson<W> {
     const SEATS: usize = 2;
 
-    unlocked!(Self { want: array![Register::new(DOWN); 2], turn: Register::new(0) });
+    unlocked!(Self { want: array![Register::<W>::new(); 2], turn: Register::new() });
 
     #[inline]
     unsafe fn acquire_among(
