@@ -4,12 +4,16 @@
 mod common;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use common::within_two_minutes;
 use exclusion::lock::Leased;
-use exclusion::lock::raw::{BlackWhiteBakery, PetersonSwap, Priority, Tournament};
+use exclusion::lock::raw::{
+    Attendance, BlackWhiteBakery, PetersonSwap, Place, Priority, RawLock, Tournament, Waiting,
+    Withdrawn,
+};
 use exclusion::{BakeryMutex, RawBakeryMutex, RawTournamentMutex, TournamentMutex};
 use lock_api::{MappedMutexGuard, Mutex, MutexGuard, RawMutex, RawMutexFair, RawMutexTimed};
 
@@ -89,8 +93,7 @@ fn impatient_threads_leave_nothing_behind<R: Full>(threads: usize) {
             contenders.into_iter().map(|contender| contender.join().unwrap()).sum()
         });
         assert!(entries >= threads as u64 * ROUNDS / 4, "patient locking never fails");
-        // SAFETY: the raw mutex is only printed.
-        let left = format!("{:?}", unsafe { total.raw() });
+        let left = debugged(&total);
         assert!(
             left.starts_with(
                 "Leased { here: 0b0, asleep_at_door: 0, asleep_in_hall: 0, asleep_in_line: 0"
@@ -187,16 +190,21 @@ fn is_locked_does_not_lock<R: Full>() {
     assert!(!mutex.is_locked());
 }
 
-/// How many sleep in line or at the door, as the lock's debug output tells.
-fn asleep<R: Full, T>(mutex: &Mutex<R, T>) -> usize {
+/// What the lock's debug output says.
+fn debugged<R: Full, T>(mutex: &Mutex<R, T>) -> String {
     // SAFETY: the raw mutex is only printed.
-    let text = format!("{:?}", unsafe { mutex.raw() });
+    format!("{:?}", unsafe { mutex.raw() })
+}
+
+/// How many threads sleep, as the lock's debug output tells.
+fn asleep<R: Full, T>(mutex: &Mutex<R, T>) -> usize {
+    let text = debugged(mutex);
     let count = |name: &str| -> usize {
         let (_, rest) = text.split_once(name).expect("a field of that name");
         let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
         digits.parse().expect("a number")
     };
-    count("asleep_at_door: ") + count("asleep_in_line: ")
+    count("asleep_at_door: ") + count("asleep_in_hall: ") + count("asleep_in_line: ")
 }
 
 fn await_sleepers<R: Full, T>(mutex: &Mutex<R, T>, count: usize) {
@@ -205,7 +213,7 @@ fn await_sleepers<R: Full, T>(mutex: &Mutex<R, T>, count: usize) {
     }
 }
 
-/// With a waiter in line, one bump lets it in, whatever the lock allows newcomers otherwise.
+/// With a waiter in line or in the hall, one bump lets it in, whatever the lock allows newcomers otherwise.
 fn one_bump_lets_a_waiter_in<R: Full>() {
     within_two_minutes(|| {
         let mutex = Mutex::<R, u32>::new(0);
@@ -223,6 +231,37 @@ fn one_bump_lets_a_waiter_in<R: Full>() {
             assert_eq!(*mutex.lock(), 2, "a fair unlock hands over");
         });
     });
+}
+
+/// A holder with a waiter in line, and two more that found no seat, bumps until all have been inside. Returns how many
+/// were inside after each bump.
+fn entries_by_bump<R: Full>() -> Vec<usize> {
+    within_two_minutes(|| {
+        let mutex = Mutex::<R, usize>::new(0);
+        let mut guard = mutex.lock();
+        std::thread::scope(|scope| {
+            for waiters in 1..=3 {
+                scope.spawn(|| *mutex.lock() += 1);
+                await_sleepers(&mutex, waiters);
+            }
+            let mut entries = Vec::new();
+            while *guard < 3 {
+                MutexGuard::bump(&mut guard);
+                entries.push(*guard);
+            }
+            entries
+        })
+    })
+}
+
+#[test]
+fn a_bump_goes_behind_the_threads_that_wait_for_a_seat() {
+    // All three have a seat, or none; or one does, and the holder goes behind the other two for it.
+    assert_eq!(entries_by_bump::<RawBakeryMutex<8>>(), [3]);
+    assert_eq!(entries_by_bump::<RawBakeryMutex<1>>(), [3]);
+    assert_eq!(entries_by_bump::<RawBakeryMutex<2>>(), [3]);
+    assert_eq!(entries_by_bump::<RawTournamentMutex<1>>(), [3]);
+    assert_eq!(entries_by_bump::<RawTournamentMutex<2, 0>>(), [3]);
 }
 
 /// Starts ten threads one by one, each when the one before is asleep. Returns the order of service.
@@ -250,6 +289,91 @@ fn a_bakery_mutex_serves_in_order_of_arrival() {
     assert_eq!(order_of_service::<Leased<BlackWhiteBakery<16>>>(), arrival);
     // Among those who are in line already a bypass changes nothing.
     assert_eq!(order_of_service::<RawBakeryMutex<16, 32>>(), arrival);
+}
+
+#[test]
+fn the_hall_is_served_in_order_of_arrival() {
+    let arrival: Vec<_> = (0..10).collect();
+    // Nobody has a seat; or one thread at a time does.
+    assert_eq!(order_of_service::<RawBakeryMutex<1>>(), arrival);
+    assert_eq!(order_of_service::<RawTournamentMutex<1>>(), arrival);
+    assert_eq!(order_of_service::<RawBakeryMutex<2>>(), arrival);
+    assert_eq!(order_of_service::<RawTournamentMutex<2>>(), arrival);
+}
+
+/// A raw lock with one seat to lease, whose user stands still on its way in until the gate is open.
+#[derive(Debug)]
+struct Gated;
+
+static GATE_IS_OPEN: AtomicBool = AtomicBool::new(false);
+
+// SAFETY: leased out, it has one user at a time.
+unsafe impl RawLock for Gated {
+    const SEATS: usize = 2;
+    const UNLOCKED: Self = Self;
+
+    unsafe fn acquire_among(
+        &self,
+        _: usize,
+        _: &impl Attendance,
+        _: &impl Waiting,
+    ) -> Result<(), Withdrawn> {
+        while !GATE_IS_OPEN.load(Relaxed) {
+            std::thread::yield_now();
+        }
+        Ok(())
+    }
+
+    unsafe fn release(&self, _: usize) {}
+
+    fn is_idle(&self, _: usize) -> bool {
+        true
+    }
+
+    fn places(&self, _: usize, _: impl FnMut(Place)) {}
+}
+
+/// Whether the lock is locked, by `is_locked`, `try_lock` and `Debug`, which must agree.
+fn is_locked<R: Full>(mutex: &Mutex<R, u32>) -> bool {
+    let is_locked = mutex.is_locked();
+    let says_locked = format!("{mutex:?}").contains("<locked>");
+    assert_eq!(is_locked, says_locked, "Debug and is_locked: {}", debugged(mutex));
+    is_locked
+}
+
+/// One thread has a seat and stands still, nobody is inside: `passes` newcomers may enter.
+fn is_locked_when_nobody_may_pass<R: Full>(passes: usize) {
+    let mutex = Mutex::<R, u32>::new(0);
+    let guard = mutex.lock();
+    std::thread::scope(|scope| {
+        scope.spawn(|| *mutex.lock() += 1);
+        while !debugged(&mutex).contains("here: 0b11,") {
+            std::thread::yield_now();
+        }
+        drop(guard);
+        assert!(debugged(&mutex).contains("here: 0b10,"), "nobody is inside");
+        // `Debug` locks to print, and so passes too.
+        for _ in 0..passes / 2 {
+            assert!(!mutex.is_locked());
+            assert!(mutex.try_lock().is_some());
+            assert!(!is_locked(&mutex), "passed too seldom to be locked");
+        }
+        assert!(is_locked(&mutex));
+        assert!(mutex.try_lock().is_none());
+        GATE_IS_OPEN.store(true, Relaxed);
+    });
+    GATE_IS_OPEN.store(false, Relaxed);
+    assert!(!is_locked(&mutex));
+    assert_eq!(*mutex.try_lock().expect("nobody is here"), 1);
+}
+
+#[test]
+fn a_lock_is_locked_exactly_if_trying_fails() {
+    within_two_minutes(|| {
+        is_locked_when_nobody_may_pass::<Leased<Gated>>(0);
+        is_locked_when_nobody_may_pass::<Leased<Gated, 2>>(2);
+        is_locked_when_nobody_may_pass::<Leased<Gated, 6>>(6);
+    });
 }
 
 #[test]
@@ -364,6 +488,12 @@ fn one_bump_lets_a_waiter_in_whatever_the_lock() {
     one_bump_lets_a_waiter_in::<RawTournamentMutex>();
     one_bump_lets_a_waiter_in::<RawTournamentMutex<8, 0>>();
     one_bump_lets_a_waiter_in::<Leased<BlackWhiteBakery<8>>>();
+    // With one seat the waiter is in the hall.
+    for _ in 0..100 {
+        one_bump_lets_a_waiter_in::<RawBakeryMutex<1>>();
+        one_bump_lets_a_waiter_in::<RawBakeryMutex<1, 32>>();
+        one_bump_lets_a_waiter_in::<RawTournamentMutex<1>>();
+    }
 }
 
 #[test]

@@ -4,14 +4,14 @@
 mod common;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::mpsc;
+use std::sync::{Condvar, Mutex, mpsc};
 use std::time::Duration;
 
 use common::flawed::{Flawed, UNFAIR};
 use common::within_two_minutes;
 use exclusion::lock::raw::{
-    Bakery, BlackWhiteBakery, Peterson, PetersonSwap, Place, Priority, RawLock, Tournament,
-    Waiting, Withdrawn,
+    Attendance, Bakery, BlackWhiteBakery, Narrow, Padded, Peterson, PetersonSwap, Place, Priority,
+    RawLock, Tournament, Waiting, Withdrawn,
 };
 use exclusion::lock::{Seated, wait::SpinThenYield};
 
@@ -116,7 +116,7 @@ fn a_panic_while_waiting_withdraws<L: RawLock, const N: usize>() {
 struct PanicsAtWake;
 
 impl Waiting for PanicsAtWake {
-    fn wait(&self, _: Option<Place>, ready: impl Fn() -> bool) -> Result<(), Withdrawn> {
+    fn wait(&self, _: Place, ready: impl Fn() -> bool) -> Result<(), Withdrawn> {
         if ready() { Ok(()) } else { Err(Withdrawn) }
     }
 
@@ -143,20 +143,18 @@ fn a_panic_at_a_wake_withdraws<L: RawLock, const N: usize>() {
     }
 }
 
-/// Tells when it starts to wait at a place.
+/// Tells when it starts to wait.
 struct Telling<'a> {
     waits: &'a mpsc::Sender<()>,
 }
 
 impl Waiting for Telling<'_> {
-    fn wait(&self, place: Option<Place>, ready: impl Fn() -> bool) -> Result<(), Withdrawn> {
+    fn wait(&self, place: Place, ready: impl Fn() -> bool) -> Result<(), Withdrawn> {
         if ready() {
             return Ok(());
         }
-        if place.is_some() {
-            // The test listens to the first wait only.
-            let _ = self.waits.send(());
-        }
+        // The test listens to the first wait only.
+        let _ = self.waits.send(());
         SpinThenYield.wait(place, ready)
     }
 }
@@ -208,6 +206,84 @@ fn an_unfair_order_of_service_is_noticed() {
     assert_eq!(order_of_service_of::<Flawed<8, UNFAIR>>(ARRIVALS), [1, 2, 3, 4, 5, 6, 7]);
 }
 
+/// Sleeps, and is woken by `wake` or not at all.
+#[derive(Default)]
+struct Dormitory {
+    asleep: Mutex<usize>,
+    alarm: Condvar,
+}
+
+impl Dormitory {
+    fn await_sleeper(&self) {
+        while *self.asleep.lock().unwrap() == 0 {
+            std::thread::yield_now();
+        }
+    }
+}
+
+impl Waiting for Dormitory {
+    fn wait(&self, _: Place, ready: impl Fn() -> bool) -> Result<(), Withdrawn> {
+        let mut asleep = self.asleep.lock().unwrap();
+        while !ready() {
+            *asleep += 1;
+            asleep = self.alarm.wait(asleep).unwrap();
+            *asleep -= 1;
+        }
+        Ok(())
+    }
+
+    fn wake(&self, _: Place) {
+        // With the mutex, so that nobody is between its look and its sleep.
+        let _asleep = self.asleep.lock().unwrap();
+        self.alarm.notify_all();
+    }
+}
+
+/// Everybody needs a look, but not before it is told to go on: who looks stands still in the doorway.
+struct Dawdling {
+    stands: mpsc::Sender<()>,
+    go_on: mpsc::Receiver<()>,
+}
+
+impl Attendance for Dawdling {
+    fn seats(&self, all: usize) -> impl Iterator<Item = usize> {
+        // The test listens to the first look only.
+        let _ = self.stands.send(());
+        let _ = self.go_on.recv();
+        0..all
+    }
+}
+
+#[test]
+fn a_waiter_may_sleep_while_another_draws_its_ticket() {
+    within_two_minutes(|| {
+        let (lock, dormitory) = (&Bakery::<2>::new(), &Dormitory::default());
+        let (stands, standing) = mpsc::channel();
+        let (go_on, told) = mpsc::channel();
+        std::thread::scope(|scope| {
+            let leave = move |seat| {
+                // SAFETY: this seat has just entered.
+                unsafe { lock.release(seat) };
+                lock.places(seat, |place| dormitory.wake(place));
+            };
+            scope.spawn(move || {
+                let dawdling = Dawdling { stands, go_on: told };
+                // SAFETY: one thread per seat, and `Dawdling` leaves nobody out.
+                unsafe { lock.acquire_among(1, &dawdling, dormitory) }.unwrap();
+                leave(1);
+            });
+            standing.recv().unwrap();
+            scope.spawn(move || {
+                // SAFETY: one thread per seat.
+                unsafe { lock.acquire(0, dormitory) }.unwrap();
+                leave(0);
+            });
+            dormitory.await_sleeper();
+            drop(go_on);
+        });
+    });
+}
+
 /// Stands still at the first wait until released, then withdraws.
 struct Frozen {
     waits: mpsc::Sender<()>,
@@ -215,7 +291,7 @@ struct Frozen {
 }
 
 impl Waiting for Frozen {
-    fn wait(&self, _: Option<Place>, ready: impl Fn() -> bool) -> Result<(), Withdrawn> {
+    fn wait(&self, _: Place, ready: impl Fn() -> bool) -> Result<(), Withdrawn> {
         if ready() {
             return Ok(());
         }
@@ -318,20 +394,20 @@ fn at_the_last_ticket_the_newcomer_waits_outside<L: RawLock>() {
 #[test]
 fn at_the_last_ticket_of_a_bakery_the_newcomer_waits_outside() {
     // Tickets 2 and 3.
-    at_the_last_ticket_the_newcomer_waits_outside::<Bakery<3, 3>>();
+    at_the_last_ticket_the_newcomer_waits_outside::<Bakery<3, Narrow<3>>>();
 }
 
 #[test]
 fn at_the_last_number_of_a_black_white_bakery_the_newcomer_waits_outside() {
     // Numbers 1 and 2.
-    at_the_last_ticket_the_newcomer_waits_outside::<BlackWhiteBakery<3, 2>>();
+    at_the_last_ticket_the_newcomer_waits_outside::<BlackWhiteBakery<3, Narrow<5>>>();
 }
 
 /// Seats 1 and 2 give up in turn, each drawing while the other still has its ticket, under one long
 /// critical section of seat 0. Then seats 1, 3 and 2 come, in this order.
 #[test]
 fn withdrawals_do_not_cost_a_black_white_bakery_its_order() {
-    let lock = BlackWhiteBakery::<4>::UNLOCKED;
+    let lock = BlackWhiteBakery::<4>::new();
     // SAFETY: each seat is used by one thread at a time, and what is acquired is released.
     unsafe {
         lock.acquire(0, &SpinThenYield).unwrap();
@@ -348,6 +424,29 @@ fn withdrawals_do_not_cost_a_black_white_bakery_its_order() {
         }
     }
     assert_eq!(order_of_service(&lock, &[1, 3, 2]), [1, 3, 2]);
+}
+
+/// How far apart the registers are at which others wait for two seats that are neighbours.
+fn distance_of_seats<L: RawLock>() -> usize {
+    let lock = L::UNLOCKED;
+    let place = |seat| {
+        let mut first = None;
+        lock.places(seat, |place| _ = first.get_or_insert(place.address()));
+        first.expect("a place")
+    };
+    place(1).abs_diff(place(0))
+}
+
+#[test]
+fn padded_registers_share_no_cache_line() {
+    let word = size_of::<usize>();
+    assert_eq!(distance_of_seats::<Bakery<8>>(), word);
+    assert_eq!(distance_of_seats::<Peterson>(), word);
+    assert!(distance_of_seats::<Bakery<8, Padded>>() >= 64);
+    assert!(distance_of_seats::<BlackWhiteBakery<8, Padded>>() >= 64);
+    assert!(distance_of_seats::<Peterson<Padded>>() >= 64);
+    assert!(distance_of_seats::<PetersonSwap<Padded>>() >= 64);
+    assert!(distance_of_seats::<Priority<Padded>>() >= 64);
 }
 
 #[test]
@@ -406,11 +505,11 @@ raw_lock! {
     bakery_1: Bakery<1>, 1 seats;
     bakery_2: Bakery<2>, 2 seats;
     bakery_8: Bakery<8>, 8 seats;
-    bakery_8_with_few_tickets: Bakery<8, 4>, 8 seats;
+    bakery_8_with_few_tickets: Bakery<8, Narrow<4>>, 8 seats;
     black_white_1: BlackWhiteBakery<1>, 1 seats;
     black_white_2: BlackWhiteBakery<2>, 2 seats;
     black_white_8: BlackWhiteBakery<8>, 8 seats;
-    black_white_8_with_few_tickets: BlackWhiteBakery<8, 3>, 8 seats;
+    black_white_8_with_few_tickets: BlackWhiteBakery<8, Narrow<7>>, 8 seats;
     peterson: Peterson, 2 seats;
     peterson_swap: PetersonSwap, 2 seats;
     priority: Priority, 2 seats;
@@ -421,6 +520,12 @@ raw_lock! {
     tournament_8: Tournament<8>, 8 seats;
     tournament_5_swap: Tournament<5, PetersonSwap>, 5 seats;
     tournament_5_priority: Tournament<5, Priority>, 5 seats;
+    bakery_8_padded: Bakery<8, Padded>, 8 seats;
+    black_white_8_padded: BlackWhiteBakery<8, Padded>, 8 seats;
+    peterson_padded: Peterson<Padded>, 2 seats;
+    peterson_swap_padded: PetersonSwap<Padded>, 2 seats;
+    priority_padded: Priority<Padded>, 2 seats;
+    tournament_5_padded: Tournament<5, Peterson<Padded>>, 5 seats;
     tournament_4_of_bakeries: Tournament<4, Bakery<2>>, 4 seats;
 }
 

@@ -11,7 +11,8 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use common::baton::{Baton, Patience, Runner};
 use common::flawed::{Flawed, NOTHING, OPEN, STICKY};
 use exclusion::lock::raw::{
-    Bakery, BlackWhiteBakery, Peterson, PetersonSwap, Priority, RawLock, Tournament, Waiting,
+    Bakery, BlackWhiteBakery, Narrow, Peterson, PetersonSwap, Priority, RawLock, Tournament,
+    Waiting,
 };
 use proptest::prelude::*;
 
@@ -103,7 +104,7 @@ macro_rules! any_schedule {
 
 any_schedule! {
     bakery: Bakery<4>, 4 seats;
-    bakery_with_few_tickets: Bakery<4, 3>, 4 seats;
+    bakery_with_few_tickets: Bakery<4, Narrow<3>>, 4 seats;
     black_white: BlackWhiteBakery<4>, 4 seats;
     peterson: Peterson, 2 seats;
     peterson_swap: PetersonSwap, 2 seats;
@@ -164,7 +165,7 @@ struct NotingFirstWait<'a> {
 impl Waiting for NotingFirstWait<'_> {
     fn wait(
         &self,
-        place: Option<exclusion::lock::raw::Place>,
+        place: exclusion::lock::raw::Place,
         ready: impl Fn() -> bool,
     ) -> Result<(), exclusion::lock::raw::Withdrawn> {
         if !ready() && self.first_wait.get().is_none() {

@@ -1,9 +1,10 @@
 //! The models that loom explores, and how they are run and counted.
 //!
 //! A model is an ordinary function over the shipped types. [`hold`] runs it to the end of its search
-//! and prints how many executions that took; [`refuted`] runs it with one edge weakened and wants
-//! loom to find an execution that goes wrong.
+//! and prints how many executions that took; [`refuted`] runs it with one edge weakened, or as it is if it is
+//! wrong on purpose, and wants loom to find an execution that goes wrong.
 
+pub mod deaf;
 pub mod models;
 
 use std::io::Write;
@@ -50,7 +51,7 @@ pub fn hold(name: &str, search: Search, model: fn()) {
     report(name, "holds", &searched, executions.load(Relaxed), start);
 }
 
-/// What goes wrong when an edge is weakened.
+/// What goes wrong.
 #[derive(Clone, Copy)]
 pub enum Finding {
     /// Two at the data, or one that does not know what the last one did.
@@ -71,13 +72,30 @@ impl Finding {
     }
 }
 
-/// Runs `model` with the edge weakened, which loom must refute. `test` is the name of the calling test.
+/// What is wrong with a model that loom must refute.
+#[derive(Clone, Copy)]
+pub enum Wrong {
+    /// The edge of this name is weakened.
+    Weakened(&'static str),
+    /// The model itself is wrong, in the way that this name says.
+    OnPurpose(&'static str),
+}
+
+impl Wrong {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Weakened(name) | Self::OnPurpose(name) => name,
+        }
+    }
+}
+
+/// Runs `model`, which loom must refute. `test` is the name of the calling test.
 ///
 /// The search runs in a process of its own, by calling the same test again: what loom finds is
 /// often a deadlock, and a deadlocked model cannot be unwound.
-pub fn refuted(test: &str, edge: &'static str, finding: Finding, search: Search, model: fn()) {
+pub fn refuted(test: &str, wrong: Wrong, finding: Finding, search: Search, model: fn()) {
     if std::env::var_os(CHILD).is_some() {
-        return search_weakened(edge, search, model);
+        return search_for_mistake(wrong, search, model);
     }
     let start = Instant::now();
     let child = Command::new(std::env::current_exe().expect("this test has a file"))
@@ -86,20 +104,21 @@ pub fn refuted(test: &str, edge: &'static str, finding: Finding, search: Search,
         .output()
         .expect("this test can be run again");
     let output = String::from_utf8_lossy(&child.stdout);
+    let name = wrong.name();
     let (_, outcome) = output
         .lines()
         .find_map(|line| line.split_once(FOUND))
-        .unwrap_or_else(|| panic!("loom does not notice that {edge} is weakened:\n{output}"));
+        .unwrap_or_else(|| panic!("loom does not notice what is wrong with {name}:\n{output}"));
     let (executions, found) = outcome.split_once(' ').expect("a count and what was found");
-    assert!(found.contains(finding.message()), "weakening {edge} led to something else: {found}");
-    report(edge, "refuted", found, executions.parse().expect("a count"), start);
+    assert!(found.contains(finding.message()), "{name} led to something else: {found}");
+    report(name, "refuted", found, executions.parse().expect("a count"), start);
 }
 
 const CHILD: &str = "LOOM_TESTS_CHILD";
 const FOUND: &str = "loom found after ";
 
 /// Ends the process at the first panic, which is what loom found.
-fn search_weakened(edge: &'static str, search: Search, model: fn()) {
+fn search_for_mistake(wrong: Wrong, search: Search, model: fn()) {
     let executions = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&executions);
     std::panic::set_hook(Box::new(move |info| {
@@ -108,7 +127,12 @@ fn search_weakened(edge: &'static str, search: Search, model: fn()) {
         println!("\n{FOUND}{} {found}", counted.load(Relaxed));
         std::process::exit(1);
     }));
-    exclusion::lock::edge::weaken(edge, || explore(search, model, &executions));
+    match wrong {
+        Wrong::Weakened(edge) => {
+            exclusion::lock::edge::weaken(edge, || explore(search, model, &executions));
+        }
+        Wrong::OnPurpose(_) => explore(search, model, &executions),
+    }
     println!("nothing in {} executions", executions.load(Relaxed));
 }
 

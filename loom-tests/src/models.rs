@@ -203,12 +203,28 @@ impl<L: RawLock, const BYPASS: usize> Mutex<L, BYPASS> {
             .is_some()
     }
 
+    /// Counts twice, with a bump in between, and hands over.
+    fn bump(&self) {
+        use lock_api::{RawMutex, RawMutexFair};
+        let mut lease = RawMutex::lock(&self.raw);
+        self.count_inside();
+        // SAFETY: this is the lease of the acquisition that is inside.
+        unsafe { RawMutexFair::bump(&self.raw, &mut lease) };
+        self.count_inside();
+        // SAFETY: as above.
+        unsafe { RawMutexFair::unlock_fair(&self.raw, lease) };
+    }
+
     fn count(&self, lease: exclusion::lock::Lease) {
         use lock_api::RawMutex;
-        // SAFETY: we are inside; loom would see anybody else.
-        self.entries.with_mut(|entries| unsafe { *entries += 1 });
+        self.count_inside();
         // SAFETY: this is the lease of the acquisition that is inside.
         unsafe { RawMutex::unlock(&self.raw, lease) };
+    }
+
+    fn count_inside(&self) {
+        // SAFETY: we are inside; loom would see anybody else.
+        self.entries.with_mut(|entries| unsafe { *entries += 1 });
     }
 }
 
@@ -244,6 +260,24 @@ pub fn pass<L: RawLock + 'static, const BYPASS: usize, const THREADS: usize, con
     contend::<L, BYPASS, THREADS>(|mutex, _| {
         (0..TIMES).for_each(|_| mutex.visit());
         TIMES
+    });
+}
+
+/// One thread bumps and hands over; the others lock `TIMES` times each.
+pub fn hand_over<
+    L: RawLock + 'static,
+    const BYPASS: usize,
+    const THREADS: usize,
+    const TIMES: usize,
+>() {
+    contend::<L, BYPASS, THREADS>(|mutex, number| {
+        if number == 0 {
+            mutex.bump();
+            2
+        } else {
+            (0..TIMES).for_each(|_| mutex.visit());
+            TIMES
+        }
     });
 }
 

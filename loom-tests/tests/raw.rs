@@ -1,7 +1,7 @@
 //! Each raw lock as shipped. One suite, a line a lock.
 
 use exclusion::lock::raw::{
-    Bakery, BlackWhiteBakery, Peterson, PetersonSwap, Priority, Tournament,
+    Bakery, BlackWhiteBakery, Narrow, Padded, Peterson, PetersonSwap, Priority, Tournament,
 };
 use loom_tests::Search::{Exhaustive, Preemptions};
 use loom_tests::{hold, models};
@@ -33,9 +33,10 @@ macro_rules! raw_lock {
 }
 
 raw_lock!(bakery: two seats in Bakery<2>, three in Bakery<3>);
-raw_lock!(bakery_at_its_limit: two seats in Bakery<2, 3>, three in Bakery<3, 3>);
-raw_lock!(black_white_at_its_limit: two seats in BlackWhiteBakery<2, 1>, three in BlackWhiteBakery<3, 1>);
+raw_lock!(bakery_at_its_limit: two seats in Bakery<2, Narrow<3>>, three in Bakery<3, Narrow<3>>);
+raw_lock!(black_white_at_its_limit: two seats in BlackWhiteBakery<2, Narrow<3>>, three in BlackWhiteBakery<3, Narrow<3>>);
 raw_lock!(black_white: two seats in BlackWhiteBakery<2>, three in BlackWhiteBakery<3>);
 raw_lock!(peterson: two seats in Peterson, three in Tournament<3, Peterson>);
 raw_lock!(peterson_swap: two seats in PetersonSwap, three in Tournament<3, PetersonSwap>);
+raw_lock!(peterson_padded: two seats in Peterson<Padded>, three in Tournament<3, Peterson<Padded>>);
 raw_lock!(priority: two seats in Priority, three in Tournament<3, Priority>);

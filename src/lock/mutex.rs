@@ -16,7 +16,7 @@ pub const DEFAULT_SEATS: usize = usize::BITS as usize;
 /// and the longest waits are still well below.
 pub const DEFAULT_BYPASS: usize = 32;
 
-// SAFETY: `Leased` lets in one lease at a time (invariant 2 of `seat`), with acquire and release by its
+// SAFETY: `Leased` lets in one lease at a time (invariant 2 of `leased`), with acquire and release by its
 // edge E1. A lease is what `unlock` needs, and forgetting it leaves the lock held. No operation
 // unwinds, since a raw lock does so only if its `Waiting` does, and ours does not.
 unsafe impl<L: RawLock, const BYPASS: usize> lock_api::RawMutex for Leased<L, BYPASS> {
@@ -47,7 +47,7 @@ unsafe impl<L: RawLock, const BYPASS: usize> lock_api::RawMutex for Leased<L, BY
 
     #[inline]
     fn is_locked(&self) -> bool {
-        self.is_occupied()
+        Leased::is_locked(self)
     }
 }
 
@@ -339,10 +339,12 @@ drop_in! {
 /// let cell = exclusion::lock::Seated::<Tournament<2, Bakery<3>>, u8>::new(0).seats::<2>();
 /// ```
 /// ```
-/// let cell = exclusion::lock::Seated::<exclusion::lock::raw::Bakery<2, 2>, u8>::new(0).seats::<2>();
+/// use exclusion::lock::raw::{Bakery, Narrow};
+/// let cell = exclusion::lock::Seated::<Bakery<2, Narrow<2>>, u8>::new(0).seats::<2>();
 /// ```
 /// ```compile_fail,E0080
-/// let cell = exclusion::lock::Seated::<exclusion::lock::raw::Bakery<2, 1>, u8>::new(0).seats::<2>();
+/// use exclusion::lock::raw::{Bakery, Narrow};
+/// let cell = exclusion::lock::Seated::<Bakery<2, Narrow<1>>, u8>::new(0).seats::<2>();
 /// ```
 #[cfg(doctest)]
 pub struct Refused;

@@ -112,7 +112,7 @@ pub struct Patience<'a> {
 }
 
 impl Waiting for Patience<'_> {
-    fn wait(&self, _: Option<Place>, ready: impl Fn() -> bool) -> Result<(), Withdrawn> {
+    fn wait(&self, _: Place, ready: impl Fn() -> bool) -> Result<(), Withdrawn> {
         let mut looks = 0;
         while !ready() {
             if self.looks == Some(looks) {

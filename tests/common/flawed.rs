@@ -38,7 +38,7 @@ unsafe impl<const N: usize, const FLAW: u8> RawLock for Flawed<N, FLAW> {
                 line[1..].sort_unstable();
             }
         }
-        let place = Some(Place::of(&self.line));
+        let place = Place::of(&self.line);
         let first = || FLAW == OPEN || self.line.lock().unwrap().first() == Some(&seat);
         waiting.wait(place, first).inspect_err(|_| {
             if FLAW != STICKY {

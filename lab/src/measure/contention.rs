@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
+use crossbeam_utils::CachePadded;
 use hdrhistogram::Histogram;
 use serde::Serialize;
 
@@ -187,7 +188,8 @@ struct Seen {
 
 fn measure<S: Subject>(workload: Workload, threads: usize, slice: Duration) -> io::Result<Round> {
     let work = workload.work();
-    let mut subject = S::fresh();
+    // On cache lines of its own, so that no lock is measured together with what happens to lie beside it.
+    let mut subject = CachePadded::new(S::fresh());
     let start = Start::default();
     let stop = AtomicBool::new(false);
     let (elapsed, seen) = std::thread::scope(|scope| {

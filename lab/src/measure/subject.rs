@@ -1,6 +1,6 @@
 //! The locks that are measured, all through one small trait.
 
-use exclusion::lock::raw::{BlackWhiteBakery, Peterson};
+use exclusion::lock::raw::{self, BlackWhiteBakery, Padded, Peterson};
 use exclusion::lock::{Leased, Seat, Seated};
 use exclusion::{BakeryMutex, TournamentMutex};
 
@@ -95,26 +95,44 @@ impl Subject for Mcs {
     }
 }
 
-/// Peterson's lock for two, with owned seats.
-pub struct Peterson2(Seated<Peterson, u64>);
+/// Locks for two with owned seats.
+macro_rules! seated {
+    ($($(#[$doc:meta])* $subject:ident = $name:literal, $lock:ty;)*) => {
+        $(
+            $(#[$doc])*
+            pub struct $subject(Seated<$lock, u64>);
 
-impl Subject for Peterson2 {
-    type Handle<'a> = Seat<'a, Peterson, u64>;
-    const NAME: &'static str = "peterson2";
-    const MOST_THREADS: usize = 2;
+            impl Subject for $subject {
+                type Handle<'a> = Seat<'a, $lock, u64>;
+                const NAME: &'static str = $name;
+                const MOST_THREADS: usize = 2;
 
-    fn fresh() -> Self {
-        Self(Seated::new(0))
-    }
+                fn fresh() -> Self {
+                    Self(Seated::new(0))
+                }
 
-    fn handles(&mut self, threads: usize) -> Vec<Self::Handle<'_>> {
-        self.0.seats::<2>().into_iter().take(threads).collect()
-    }
+                fn handles(&mut self, threads: usize) -> Vec<Self::Handle<'_>> {
+                    self.0.seats::<2>().into_iter().take(threads).collect()
+                }
 
-    #[inline]
-    fn enter<R>(seat: &mut Self::Handle<'_>, inside: impl FnOnce(&mut u64) -> R) -> R {
-        inside(&mut seat.lock())
-    }
+                #[inline]
+                fn enter<R>(seat: &mut Self::Handle<'_>, inside: impl FnOnce(&mut u64) -> R) -> R {
+                    inside(&mut seat.lock())
+                }
+            }
+        )*
+    };
+}
+
+seated! {
+    /// Peterson's lock for two, with owned seats.
+    Peterson2 = "peterson2", Peterson;
+    /// The same, each register on a cache line of its own.
+    Peterson2Padded = "peterson2_padded", Peterson<Padded>;
+    /// The bakery for two, with owned seats.
+    Bakery2 = "bakery2", raw::Bakery<2>;
+    /// The same, each register on a cache line of its own.
+    Bakery2Padded = "bakery2_padded", raw::Bakery<2, Padded>;
 }
 
 /// Calls `$call!(Subject)` for every subject, ours first.
@@ -126,6 +144,9 @@ macro_rules! each_subject {
         $call!($crate::measure::subject::Tournament);
         $call!($crate::measure::subject::BlackWhite);
         $call!($crate::measure::subject::Peterson2);
+        $call!($crate::measure::subject::Peterson2Padded);
+        $call!($crate::measure::subject::Bakery2);
+        $call!($crate::measure::subject::Bakery2Padded);
         $call!($crate::measure::subject::Std);
         $call!($crate::measure::subject::ParkingLot);
         $call!($crate::measure::subject::ParkingLotFair);

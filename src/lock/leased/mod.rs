@@ -1,40 +1,45 @@
 //! Leased seats: a raw lock for any number of threads.
 //!
-//! A thread takes a seat for each acquisition. One word says who is here, a bit a seat:
+//! A thread takes a seat per acquisition. One word says who is here, one bit per seat:
 //!
 //! | bits of `here` | meaning |
 //! |---|---|
 //! | none | nobody |
-//! | `INSIDE` (bit 0) | somebody is inside |
-//! | bit `s`, from 1 up | somebody sits on seat `s` of the raw lock: entering, inside or leaving |
+//! | `INSIDE` (bit 0) | a thread is inside |
+//! | bit `s`, from 1 up | seat `s` of the raw lock is taken: its user enters, is inside or leaves |
 //!
-//! `INSIDE` is the lock, and the raw lock is the line in front of it: it decides who is next.
+//! `INSIDE` is the lock. The raw lock is the line in front of it: it decides which waiter is next. An acquisition
+//! goes through these rooms until it is inside:
 //!
-//! Whoever finds nobody goes inside: one compare-exchange, however many seats there are. Everybody else
-//! takes a seat, contends by the raw lock among those who did, and when it has won there, waits at the
-//! door until whoever is inside has left. Whoever finds all seats taken waits for one.
+//! | room | who waits there | file |
+//! |---|---|---|
+//! | none | a thread that finds nobody goes inside: one compare-exchange, however many seats there are | this one |
+//! | the hall | a thread that finds all seats taken | `hall` |
+//! | the line | a thread that has a seat, until it wins the raw lock | `raw` |
+//! | the door | the winner, until the holder has left | this one |
 //!
-//! `BYPASS` is how many newcomers may go inside past those who sit, between two who do so from a seat.
-//! With 0, nobody may. They are counted in `passed`, which is written by whoever is inside.
+//! `BYPASS` is how many newcomers may go inside past the threads that have a seat, between two that do so from a
+//! seat. With 0, none may. They are counted in `passed`, which only the holder writes.
 //!
 //! Invariants:
-//! 1. A bit is set by whoever takes the seat and cleared by whoever leaves it: a seat has one user.
-//! 2. Who is inside has set `INSIDE`, from a word in which it was clear.
-//! 3. A newcomer sets `INSIDE` only if nobody sits, or fewer than `BYPASS` have passed. So among those who
-//!    sit the raw lock's order of service is the order of service.
-//! 4. Who sleeps in the hall, for want of a seat, is woken: each leaving that makes room wakes one, who
-//!    wakes the next if there is room for it too.
+//! 1. A seat's bit is set by the thread that takes the seat, and cleared or given away by the thread that leaves
+//!    it: a seat has one user.
+//! 2. The holder has set `INSIDE`, from a word in which it was clear; or was given it by a thread that had it.
+//! 3. A newcomer sets `INSIDE` only if nobody has a seat, or fewer than `BYPASS` have passed. So among the threads
+//!    that have a seat the raw lock's order of service is the order of service.
+//! 4. A thread that sleeps in the hall is served: see there.
 //! 5. At most one thread has won the raw lock and not released it: there is one at the door.
 //!
 //! | edge | write | read | carries |
 //! |---|---|---|---|
 //! | E1 | `LEAVE`: Release | `FIND_NOBODY`, `PASS`, `STEP_IN`: Acquire | all critical sections before |
 //! | E2 | `LEAVE`: Release | `TAKE_SEAT`: Acquire | the seat's registers, as the user before left them |
-//! | E3 | the sleeper's `lot::TELL` | `LEAVE_HEARS`: Acquire | that there is a sleeper to wake |
+//! | E3 | the sleeper's `parking::TELL` | `LEAVE_HEARS`: Acquire | that there is a sleeper to wake |
 //!
 //! All writes of `here` are read-modify-writes, so each continues the release sequences of all
-//! before it.
+//! before it. What a thread gives to a sleeper of the hall goes by the lock of the queue, which carries E1 and E2 too.
 
+mod hall;
 mod lease;
 pub(super) mod parking;
 
@@ -42,25 +47,27 @@ pub use lease::Lease;
 
 use crate::lock::raw::{Attendance, Place, RawLock, Waiting, Withdrawn, fresh};
 use crate::lock::sync::edge::{Edge, edges};
-use crate::lock::sync::{AtomicUsize, Backoff, Ordering, Witness, constructor};
+use crate::lock::sync::lot::{Deadline, Lot};
+use crate::lock::sync::probe::Probe;
+use crate::lock::sync::{AtomicUsize, Backoff, Ordering, constructor};
 use lease::NO_SEAT;
-use parking::{Deadline, Lot, Parking};
+use parking::{Parking, Patience};
 
 const NOBODY: usize = 0;
 const INSIDE: usize = 1;
 
-edges! { "seat":
-    /// E1: who finds nobody here knows what everybody did.
+edges! { "leased":
+    /// E1: a thread that finds nobody here knows what everybody did.
     FIND_NOBODY = Acquire;
-    /// E1: who passes those that sit knows what everybody did.
+    /// E1: a thread that passes those that have a seat knows what everybody did.
     PASS = Acquire;
-    /// E1: who comes in from a seat knows what everybody did.
+    /// E1: a thread that comes in from a seat knows what everybody did.
     STEP_IN = Acquire;
-    /// E2: who takes a seat writes its registers after whoever had it before.
+    /// E2: a thread that takes a seat writes its registers after the user before.
     TAKE_SEAT = Acquire;
-    /// E1, E2, and E2 of the lot: what we did is known to whoever sees us gone.
+    /// E1, E2, and E2 of `parking`: what we did is known to a thread that sees us gone.
     LEAVE = Release;
-    /// E3: who leaves knows who went to sleep before.
+    /// E3: a leaver knows who went to sleep before.
     LEAVE_HEARS = Acquire;
 }
 
@@ -69,7 +76,7 @@ const fn bit(seat: usize) -> usize {
     1 << seat
 }
 
-/// A raw lock whose seats are leased: the [`lock_api::RawMutex`] behind the drop-in types.
+/// A raw lock whose seats are leased: the [`RawMutex`](lock_api::RawMutex) behind the drop-in types.
 ///
 /// Any [`RawLock`] of at most `usize::BITS` seats will do, so this also makes a drop-in mutex of an
 /// algorithm that has no type of its own here:
@@ -78,6 +85,7 @@ const fn bit(seat: usize) -> usize {
 /// # #[cfg(not(exclusion_loom))] {
 /// use exclusion::lock::Leased;
 /// use exclusion::lock::raw::BlackWhiteBakery;
+/// use exclusion::lock_api;
 ///
 /// type BlackWhiteMutex<T> = lock_api::Mutex<Leased<BlackWhiteBakery<16>>, T>;
 ///
@@ -87,35 +95,49 @@ const fn bit(seat: usize) -> usize {
 /// ```
 ///
 /// # Fairness
-/// That of the raw lock among those in line; between two of them at most `BYPASS` newcomers enter, and
-/// none after an `unlock_fair` or `bump`. Who finds all seats taken waits in the hall and is not in the line yet: whoever comes when a seat falls
-/// free may be quicker. With one seat there is no line at all.
+/// At most `SEATS - 1` threads have a seat; the others wait in the hall for one. Among threads that have a seat the
+/// raw lock decides. Between two of them at most `BYPASS` newcomers enter.
+///
+/// A thread that leaves a seat gives it to the thread that has slept longest in the hall. Only a newcomer that
+/// arrives at that very moment may be quicker. With one seat there is no line: each `unlock` hands the lock to the
+/// thread that has slept longest, in the same way.
+///
+/// # Handing over
+/// A thread waits, as far as this is concerned, once it has a seat or sleeps in the hall.
+///
+/// - After an `unlock_fair` no newcomer passes: the next thread inside is one that has a seat. If the holder
+///   had one too, that seat goes to the thread that has slept longest in the hall, past any newcomer. With one seat
+///   the lock itself does.
+/// - `bump` does nothing if nobody waits. Otherwise it is an `unlock_fair` and a `lock` that goes behind
+///   every thread that waits: in the line as far as the raw lock keeps an order, and in the hall. So with a bakery, or
+///   with one seat, another thread has been inside when `bump` returns, unless all gave up.
+///
+/// Without `std` nobody sleeps, and neither knows of the threads in the hall.
+///
+/// # When it is locked
+/// `is_locked` says whether a `try_lock` would fail: a thread is inside, or threads have a seat and no more newcomers may
+/// pass them. With `BYPASS` 0 that is the case as long as anybody is here.
 ///
 /// # Unlocking
-/// Unlocking still uses the lock after it is free, to see who sleeps. Safe code cannot tell; code
-/// that frees the memory of a lock because it has just acquired it must not, before the last owner's unlock
+/// Unlocking still uses the lock after it is free, to see who sleeps. Safe code cannot tell. Code
+/// that frees the memory of a lock because it has just acquired it must not do so before the last holder's unlock
 /// has returned.
 ///
 /// More seats than `usize` has bits do not compile.
 pub struct Leased<L, const BYPASS: usize = 0> {
     here: AtomicUsize,
     passed: AtomicUsize,
-    /// Where the winner of the raw lock sleeps until whoever is inside has left.
+    /// Where the winner of the raw lock sleeps until the holder has left.
     door: Lot,
-    /// Where those sleep who found all seats taken.
+    /// Where threads sleep that found all seats taken.
     hall: Lot,
-    /// Where those sleep who wait for their turn in the raw lock.
+    /// Where threads sleep that wait for their turn in the raw lock.
     line: Lot,
     lock: L,
-    inside: Witness,
-    #[cfg(exclusion_loom)]
-    seats: std::vec::Vec<Witness>,
-    /// How many have won the raw lock: invariant 5.
-    #[cfg(exclusion_loom)]
-    winners: AtomicUsize,
+    probe: Probe,
 }
 
-/// How a newcomer got on.
+/// Where a newcomer got to.
 enum Arrival {
     Inside(Lease),
     Seated(usize),
@@ -156,11 +178,7 @@ impl<L: RawLock, const BYPASS: usize> Leased<L, BYPASS> {
                 hall: Lot::new(),
                 line: Lot::new(),
                 lock: fresh!(L),
-                inside: Witness::new(),
-                #[cfg(exclusion_loom)]
-                seats: (0..L::SEATS).map(|_| Witness::new()).collect(),
-                #[cfg(exclusion_loom)]
-                winners: AtomicUsize::new(0),
+                probe: Probe::new(L::SEATS),
             }
         }
     }
@@ -169,11 +187,11 @@ impl<L: RawLock, const BYPASS: usize> Leased<L, BYPASS> {
     pub(crate) fn acquire(&self) -> Lease {
         match self.find_nobody() {
             Some(lease) => lease,
-            None => self.acquire_slow(None).expect("who has no deadline does not give up"),
+            None => self.acquire_slow(None).expect("a thread without a deadline does not give up"),
         }
     }
 
-    /// Goes inside if nobody has to be waited for.
+    /// Goes inside unless that means waiting.
     #[inline]
     pub(crate) fn try_acquire(&self) -> Option<Lease> {
         self.find_nobody().or_else(|| self.pass())
@@ -189,32 +207,34 @@ impl<L: RawLock, const BYPASS: usize> Leased<L, BYPASS> {
     /// The lease is that of the acquisition that is inside.
     #[inline]
     pub(crate) unsafe fn release(&self, Lease { seat }: Lease) {
-        self.inside.touch();
+        self.probe.is_inside();
         if seat != NO_SEAT {
-            // SAFETY: who went inside from a seat has won the raw lock there.
+            // SAFETY: a thread that went inside from a seat has won the raw lock there.
             unsafe { self.release_raw(seat) };
         }
         self.leave(seat, INSIDE | bit(seat));
     }
 
-    /// Unlocks so that nobody passes whoever waits at the door.
+    /// Unlocks so that the lock goes to a thread that waits, if there is one.
     ///
     /// # Safety
     /// As for `release`.
     #[inline]
     pub(crate) unsafe fn release_fairly(&self, lease: Lease) {
-        if BYPASS > 0 && self.is_awaited(&lease) {
-            self.passed.store(BYPASS, Ordering::Relaxed); // `LEAVE` publishes it
+        if self.is_awaited(&lease) {
+            // SAFETY: the same contract.
+            unsafe { self.hand_over(lease) };
+        } else {
+            // SAFETY: the same contract.
+            unsafe { self.release(lease) };
         }
-        // SAFETY: the same contract.
-        unsafe { self.release(lease) };
     }
 
-    /// Whether anybody is inside.
+    /// Whether a `try_acquire` would fail.
     #[inline]
-    pub(crate) fn is_occupied(&self) -> bool {
+    pub(crate) fn is_locked(&self) -> bool {
         // Relaxed: a snapshot.
-        self.here.load(Ordering::Relaxed) & INSIDE != NOBODY
+        !self.may_enter(self.here.load(Ordering::Relaxed))
     }
 
     /// Whether anybody waits while `lease` is inside.
@@ -227,23 +247,34 @@ impl<L: RawLock, const BYPASS: usize> Leased<L, BYPASS> {
     /// Goes inside if nobody is here.
     #[inline]
     fn find_nobody(&self) -> Option<Lease> {
-        let entered = self.enter_from(NOBODY, FIND_NOBODY);
+        let entered = self.set(NOBODY, INSIDE, FIND_NOBODY).is_ok();
         entered.then(|| self.lease(NO_SEAT))
     }
 
-    /// Goes inside past those who sit, if few enough have done so since one of them went.
+    /// Whether a newcomer need not wait. Relaxed: inside we look again.
+    #[inline]
+    fn may_enter(&self, here: usize) -> bool {
+        here == NOBODY || here & INSIDE == NOBODY && self.passed.load(Ordering::Relaxed) < BYPASS
+    }
+
+    /// Goes inside if nobody is here, or past the threads that have a seat if few enough have done so since one of
+    /// those went.
     fn pass(&self) -> Option<Lease> {
-        // Relaxed, both: the compare-exchange settles the one, and inside we look again at the other.
-        let here = self.here.load(Ordering::Relaxed);
-        if here == NOBODY {
-            return self.find_nobody();
+        // Relaxed: the compare-exchange settles it.
+        let mut here = self.here.load(Ordering::Relaxed);
+        while self.may_enter(here) {
+            let edge = if here == NOBODY { FIND_NOBODY } else { PASS };
+            match self.set(here, INSIDE, edge) {
+                Ok(()) if here == NOBODY => return Some(self.lease(NO_SEAT)),
+                Ok(()) => return self.count_bypass(),
+                Err(now) => here = now,
+            }
         }
-        if here & INSIDE != NOBODY || self.passed.load(Ordering::Relaxed) >= BYPASS {
-            return None;
-        }
-        if !self.enter_from(here, PASS) {
-            return None;
-        }
+        None
+    }
+
+    /// Counts a newcomer that has just passed, or sends it out again: more may have passed since it looked.
+    fn count_bypass(&self) -> Option<Lease> {
         let passed = self.passed.load(Ordering::Relaxed);
         if passed >= BYPASS {
             self.leave(NO_SEAT, INSIDE);
@@ -253,12 +284,12 @@ impl<L: RawLock, const BYPASS: usize> Leased<L, BYPASS> {
         Some(self.lease(NO_SEAT))
     }
 
+    /// Sets a bit, if the word is still as it was seen. Otherwise says what it is.
     #[inline]
-    fn enter_from(&self, here: usize, edge: Edge) -> bool {
-        self.here
-            // Relaxed failure: nothing is learned from it.
-            .compare_exchange(here, here | INSIDE, edge.ordering(), Ordering::Relaxed)
-            .is_ok()
+    fn set(&self, here: usize, bit: usize, edge: Edge) -> Result<(), usize> {
+        // Relaxed failure: we look again, or give up.
+        let set = self.here.compare_exchange(here, here | bit, edge.ordering(), Ordering::Relaxed);
+        set.map(|_| ())
     }
 
     #[cold]
@@ -266,7 +297,7 @@ impl<L: RawLock, const BYPASS: usize> Leased<L, BYPASS> {
         if let Some(lease) = self.linger() {
             return Some(lease);
         }
-        let seat = match self.take_seat(&self.parking(&self.hall, deadline))? {
+        let seat = match self.take_seat(deadline)? {
             Arrival::Inside(lease) => return Some(lease),
             Arrival::Seated(seat) => seat,
         };
@@ -277,8 +308,7 @@ impl<L: RawLock, const BYPASS: usize> Leased<L, BYPASS> {
             self.leave(seat, bit(seat));
             return None;
         }
-        #[cfg(exclusion_loom)]
-        assert_eq!(self.winners.fetch_add(1, Ordering::Relaxed), 0, "two have won the raw lock");
+        self.probe.has_won();
         if self.step_in(&self.parking(&self.door, deadline)).is_err() {
             // SAFETY: we have just won it.
             unsafe { self.release_raw(seat) };
@@ -294,8 +324,7 @@ impl<L: RawLock, const BYPASS: usize> Leased<L, BYPASS> {
     /// The caller has won it from this seat.
     #[inline]
     unsafe fn release_raw(&self, seat: usize) {
-        #[cfg(exclusion_loom)]
-        self.winners.fetch_sub(1, Ordering::Relaxed);
+        self.probe.hands_on();
         // SAFETY: the same contract.
         unsafe { self.lock.release(seat) };
     }
@@ -317,62 +346,12 @@ impl<L: RawLock, const BYPASS: usize> Leased<L, BYPASS> {
         }
     }
 
-    /// Waits for a seat and takes it, or goes inside if nobody is here.
-    fn take_seat(&self, waiting: &Parking<'_>) -> Option<Arrival> {
-        loop {
-            // Relaxed: the compare-exchange settles it.
-            let here = self.here.load(Ordering::Relaxed);
-            if here == NOBODY {
-                let Some(lease) = self.find_nobody() else { continue };
-                self.wake_next_in_hall();
-                return Some(Arrival::Inside(lease));
-            }
-            let Some(seat) = Self::free_seat(here) else {
-                waiting.wait(Some(Place::of(&self.hall)), || self.has_room()).ok()?;
-                continue;
-            };
-            let now = here | bit(seat);
-            let taken = self.here.compare_exchange(
-                here,
-                now,
-                TAKE_SEAT.ordering(),
-                Ordering::Relaxed, // we look again
-            );
-            if taken.is_ok() {
-                #[cfg(exclusion_loom)]
-                self.seats[seat].touch();
-                self.wake_next_in_hall();
-                return Some(Arrival::Seated(seat));
-            }
-        }
-    }
-
-    /// A leaving wakes one; where it made room for more, they wake each other.
-    #[inline]
-    fn wake_next_in_hall(&self) {
-        if !self.hall.is_empty() {
-            self.wake_hall();
-        }
-    }
-
-    #[inline]
-    fn free_seat(here: usize) -> Option<usize> {
-        let free = Self::SEATS & !here;
-        (free != NOBODY).then(|| free.trailing_zeros() as usize)
-    }
-
-    /// Whether a newcomer can sit down, or go inside.
-    fn has_room(&self) -> bool {
-        // Relaxed: taking the seat settles it.
-        let here = self.here.load(Ordering::Relaxed);
-        here == NOBODY || Self::free_seat(here).is_some()
-    }
-
     /// Waits at the door and goes inside, as the winner of the raw lock.
     fn step_in(&self, waiting: &Parking<'_>) -> Result<(), Withdrawn> {
         loop {
             // Relaxed: setting the bit settles it.
-            waiting.wait(Some(Place::of(&self.door)), || !self.is_occupied())?;
+            let is_free = || self.here.load(Ordering::Relaxed) & INSIDE == NOBODY;
+            waiting.wait(Place::of(&self.door), is_free)?;
             if self.here.fetch_or(INSIDE, STEP_IN.ordering()) & INSIDE == NOBODY {
                 break;
             }
@@ -383,26 +362,27 @@ impl<L: RawLock, const BYPASS: usize> Leased<L, BYPASS> {
         Ok(())
     }
 
-    /// The lease of one who has just gone inside.
+    /// The lease of a thread that has just gone inside.
     #[inline]
     fn lease(&self, seat: usize) -> Lease {
-        self.inside.touch();
+        self.probe.is_inside();
         Lease { seat }
     }
 
-    /// Clears our bits, and wakes whoever waits for that.
+    /// Clears our bits, and wakes the threads that wait for that. `seat` is ours, or was until now.
     #[inline]
     fn leave(&self, seat: usize, bits: usize) {
-        #[cfg(exclusion_loom)]
-        if seat != NO_SEAT {
-            self.seats[seat].touch();
+        if seat != NO_SEAT && bits & bit(seat) != NOBODY {
+            self.probe.is_seated(seat);
         }
         // The value before is not asked for: without that, this is one instruction on x86-64.
         self.here.fetch_and(!bits, LEAVE_HEARS.with(LEAVE));
         if bits & INSIDE != NOBODY && !self.door.is_empty() {
             self.wake_door();
         }
-        self.wake_next_in_hall();
+        if !self.hall.is_empty() {
+            self.serve_hall();
+        }
         if seat != NO_SEAT && !self.line.is_empty() {
             self.wake_line(seat);
         }
@@ -410,25 +390,18 @@ impl<L: RawLock, const BYPASS: usize> Leased<L, BYPASS> {
 
     #[cold]
     fn wake_door(&self) {
-        self.door.unpark_all(Place::of(&self.door));
-    }
-
-    /// If there is room for one.
-    #[cold]
-    fn wake_hall(&self) {
-        if self.has_room() {
-            self.hall.unpark_one(Place::of(&self.hall));
-        }
+        self.door.wake_all(Place::of(&self.door).address());
     }
 
     #[cold]
     fn wake_line(&self, seat: usize) {
-        self.lock.places(seat, |place| self.line.unpark_all(place));
+        self.lock.places(seat, |place| self.line.wake_all(place.address()));
     }
 
     fn parking<'a>(&'a self, lot: &'a Lot, deadline: Deadline) -> Parking<'a> {
-        // Who may be passed need not be quick, and a sleeper that is woken runs sooner than one that yields.
-        Parking { lot, meeting: &self.here, deadline, yields: BYPASS == 0 }
+        // A thread that may be passed need not be quick, and a sleeper that is woken runs sooner than one that yields.
+        let patience = if BYPASS == 0 { Patience::Yields } else { Patience::Spins };
+        Parking { lot, meeting: &self.here, deadline, patience }
     }
 }
 
@@ -444,7 +417,7 @@ impl<L, const BYPASS: usize> core::fmt::Debug for Leased<L, BYPASS> {
         f.debug_struct("Leased")
             .field("here", &format_args!("{here:#b}"))
             .field("asleep_at_door", &self.door.count())
-            .field("asleep_in_hall", &self.hall.count())
+            .field("asleep_in_hall", &self.hall.sleepers(Place::of(&self.hall).address()))
             .field("asleep_in_line", &self.line.count())
             .finish_non_exhaustive()
     }

@@ -7,7 +7,7 @@
 //! |---|---|
 //! | `IDLE` (0) | does not want to enter, or has left |
 //! | `CHOOSING` (1) | is reading the others' tickets |
-//! | `FIRST..=LAST` | its ticket: waiting, or inside |
+//! | `FIRST` (2) and up | its ticket: waiting, or inside |
 //!
 //! Only the customer on a seat writes that seat's word.
 //!
@@ -26,7 +26,7 @@
 //! A look that meets a greater ticket, or a withdrawal, passes on it, and a relaxed store ends the
 //! release sequence of the `LEAVE` before it: the fence before is what makes it part of E1.
 //!
-//! At the limit: a customer who would need a ticket above `LAST` steps back out of the doorway and
+//! At the limit: a customer that would need a higher ticket than a register holds steps back out of the doorway and
 //! waits until the highest ticket has been served, then draws again. Those inside are
 //! served meanwhile and nobody else can draw, so the bakery empties and numbers start afresh. Only
 //! first come, first served is lost, among those who met the limit. With 64 bits it takes
@@ -35,7 +35,10 @@
 use scopeguard::ScopeGuard;
 
 use super::doorway::{CHOOSING, IDLE, settled};
-use super::{Attendance, Place, RawLock, Register, Waiting, Withdrawn, array, unlocked};
+use super::layout::{Layout, Packed};
+use super::{
+    Attendance, Place, RawLock, Register, Waiting, Withdrawn, array, unlocked, unlocked_at_first,
+};
 use crate::lock::sync::edge::{Edge, edges};
 
 const FIRST: usize = 2;
@@ -43,7 +46,7 @@ const FIRST: usize = 2;
 edges! { "bakery":
     /// E2, E3: our choosing is out before we read a ticket.
     DOORWAY = Fence;
-    /// E2, E3: our ticket is out before we look whether it is our turn.
+    /// E2, E3: our ticket is out before we look whether it is our turn, and before we look who sleeps.
     TURN = Fence;
     /// E1: who passes knows what that seat did.
     LOOK = Acquire;
@@ -53,7 +56,7 @@ edges! { "bakery":
 
 /// Lamport's bakery among `N` seats: first come, first served.
 ///
-/// `LAST` is the highest ticket; leave it at its default unless you want to see what happens there.
+/// `W` is the [layout](Layout) of its registers.
 ///
 /// ```
 /// use exclusion::lock::{Seated, raw::Bakery};
@@ -72,21 +75,23 @@ edges! { "bakery":
 /// before it. Drawing takes a bounded number of steps. Only at the last ticket one may have to wait
 /// outside, and loses its place.
 ///
-/// A bakery without seats, or without tickets, does not compile.
+/// A bakery without seats does not compile.
 #[derive(Debug)]
-pub struct Bakery<const N: usize, const LAST: usize = { usize::MAX }> {
-    seats: [Register; N],
+pub struct Bakery<const N: usize, W: Layout = Packed> {
+    seats: [Register<W>; N],
 }
 
+unlocked_at_first!("bakery": [const N: usize] Bakery<N>, [const N: usize, W: Layout] Bakery<N, W>);
+
 // SAFETY: invariant 1; the edge is E1.
-unsafe impl<const N: usize, const LAST: usize> RawLock for Bakery<N, LAST> {
+unsafe impl<const N: usize, W: Layout> RawLock for Bakery<N, W> {
     const SEATS: usize = {
         assert!(N > 0, "a bakery needs at least one seat");
-        assert!(LAST >= FIRST, "a bakery needs at least one ticket: LAST is 2 or more");
+        assert!(W::LAST >= FIRST, "a bakery needs at least one ticket");
         N
     };
 
-    unlocked!(Self { seats: array![Register::new(IDLE); N] });
+    unlocked!(Self { seats: array![Register::<W>::new(); N] });
 
     #[inline]
     unsafe fn acquire_among(
@@ -118,7 +123,7 @@ unsafe impl<const N: usize, const LAST: usize> RawLock for Bakery<N, LAST> {
     }
 }
 
-impl<const N: usize, const LAST: usize> Bakery<N, LAST> {
+impl<const N: usize, W: Layout> Bakery<N, W> {
     /// The doorway: returns our ticket, published.
     #[inline]
     fn draw(
@@ -132,15 +137,16 @@ impl<const N: usize, const LAST: usize> Bakery<N, LAST> {
             self.seats[seat].store(CHOOSING, Edge::RELAXED);
             DOORWAY.fence();
             let (highest, holder) = self.highest(present);
-            if highest < LAST {
+            if highest < W::LAST {
                 let ticket = highest + 1;
                 // Relaxed: `DOORWAY` stands before it, which makes it a release.
                 self.seats[seat].store(ticket, Edge::RELAXED);
                 return Ok(ticket);
             }
             self.withdraw(seat);
+            waiting.wake(Place::of(&self.seats[seat]));
             // Relaxed: we only learn that drawing again may be worth it.
-            waiting.wait(Some(Place::of(&self.seats[holder])), || {
+            waiting.wait(Place::of(&self.seats[holder]), || {
                 self.seats[holder].load(Edge::RELAXED) != highest
             })?;
         }
@@ -170,9 +176,11 @@ impl<const N: usize, const LAST: usize> Bakery<N, LAST> {
         waiting: &impl Waiting,
     ) -> Result<(), Withdrawn> {
         TURN.fence();
+        // For those that saw us choosing. `TURN` stands between our ticket and the look for sleepers.
+        waiting.wake_fenced(Place::of(&self.seats[seat]));
         while let Some((word, ahead)) = self.just_ahead(seat, ticket, present, waiting)? {
             // Relaxed: we look again, with `LOOK`, before we pass.
-            waiting.wait(Some(Place::of(&self.seats[ahead])), || {
+            waiting.wait(Place::of(&self.seats[ahead]), || {
                 self.seats[ahead].load(Edge::RELAXED) != word
             })?;
         }

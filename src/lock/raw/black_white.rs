@@ -8,11 +8,11 @@
 //! |---|---|
 //! | `IDLE` (0) | does not want to enter, or has left |
 //! | `CHOOSING` (1) | is reading the colour and the others' tickets |
-//! | `2 * number + colour`, number in `1..=LAST` | its ticket: waiting, or inside |
+//! | `2 * number + colour`, number from 1 | its ticket: waiting, or inside |
 //!
 //! | word `colour` | meaning |
 //! |---|---|
-//! | `BLACK` (0), `WHITE` (1) | the colour that new tickets get; the other colour is served first |
+//! | black (0, at first), white (1) | the colour that new tickets get; the other colour is served first |
 //!
 //! Only the customer on a seat writes that seat's word. The colour is written by whoever is inside.
 //!
@@ -31,22 +31,23 @@
 //! Withdrawal and invariant 2: Taubenfeld's bound assumes that everybody who draws also enters.
 //! Two seats that give up in turn, each drawing while the other still has its ticket, count on
 //! for as long as one critical section lasts. So there is a limit after all, as in the plain
-//! bakery, and the same is done there: whoever would need a number above `LAST` steps back and waits
+//! bakery, and the same is done there: a customer that would need a higher number steps back and waits
 //! for the highest to go. To get there takes half as many withdrawals as a word can count, during one
 //! critical section.
 
 use scopeguard::ScopeGuard;
 
 use super::doorway::{CHOOSING, IDLE, settled};
-use super::{Attendance, Place, RawLock, Register, Waiting, Withdrawn, array, unlocked};
+use super::layout::{Layout, Packed};
+use super::{
+    Attendance, Place, RawLock, Register, Waiting, Withdrawn, array, unlocked, unlocked_at_first,
+};
 use crate::lock::sync::edge::{Edge, edges};
-
-const BLACK: usize = 0;
 
 edges! { "black_white":
     /// E2, E3: our choosing is out before we read the colour or a ticket.
     DOORWAY = Fence;
-    /// E2, E3: our ticket is out before we look whether it is our turn.
+    /// E2, E3: our ticket is out before we look whether it is our turn, and before we look who sleeps.
     TURN = Fence;
     /// E1: who passes knows what that seat did.
     LOOK = Acquire;
@@ -57,7 +58,7 @@ edges! { "black_white":
 /// The bakery with bounded tickets among `N` seats: first come, first served, and no number above
 /// `N` unless contenders withdraw, however long the bakery is never empty.
 ///
-/// `LAST` is the highest number; leave it at its default unless you want to see what happens there.
+/// `W` is the [layout](Layout) of its registers.
 ///
 /// ```
 /// use exclusion::lock::{Seated, raw::BlackWhiteBakery};
@@ -74,23 +75,27 @@ edges! { "black_white":
 /// # Fairness
 /// First come, first served, as in the [`Bakery`](super::Bakery).
 ///
-/// A bakery without seats, or without tickets, does not compile.
+/// A bakery without seats does not compile.
 #[derive(Debug)]
-pub struct BlackWhiteBakery<const N: usize, const LAST: usize = { usize::MAX / 2 }> {
-    colour: Register,
-    seats: [Register; N],
+pub struct BlackWhiteBakery<const N: usize, W: Layout = Packed> {
+    colour: Register<W>,
+    seats: [Register<W>; N],
+}
+
+unlocked_at_first! { "bakery":
+    [const N: usize] BlackWhiteBakery<N>,
+    [const N: usize, W: Layout] BlackWhiteBakery<N, W>
 }
 
 // SAFETY: invariant 1; the edge is E1.
-unsafe impl<const N: usize, const LAST: usize> RawLock for BlackWhiteBakery<N, LAST> {
+unsafe impl<const N: usize, W: Layout> RawLock for BlackWhiteBakery<N, W> {
     const SEATS: usize = {
         assert!(N > 0, "a bakery needs at least one seat");
-        assert!(LAST >= 1, "a bakery needs at least one ticket: LAST is 1 or more");
-        assert!(LAST <= usize::MAX / 2, "a number and a colour share a word");
+        assert!(Self::LAST >= 1, "a bakery needs at least one ticket");
         N
     };
 
-    unlocked!(Self { colour: Register::new(BLACK), seats: array![Register::new(IDLE); N] });
+    unlocked!(Self { colour: Register::new(), seats: array![Register::<W>::new(); N] });
 
     #[inline]
     unsafe fn acquire_among(
@@ -146,7 +151,10 @@ impl Ticket {
     }
 }
 
-impl<const N: usize, const LAST: usize> BlackWhiteBakery<N, LAST> {
+impl<const N: usize, W: Layout> BlackWhiteBakery<N, W> {
+    /// The highest number that shares a register with a colour.
+    const LAST: usize = W::LAST.saturating_sub(1) / 2;
+
     /// The doorway: returns our ticket, published.
     #[inline]
     fn draw(&self, seat: usize, waiting: &impl Waiting) -> Result<Ticket, Withdrawn> {
@@ -158,16 +166,17 @@ impl<const N: usize, const LAST: usize> BlackWhiteBakery<N, LAST> {
             // served first; the ticket says which colour we saw.
             let colour = self.colour.load(Edge::RELAXED);
             let (highest, holder) = self.highest(colour);
-            if highest < LAST {
+            if highest < Self::LAST {
                 let ticket = Ticket { number: highest + 1, colour };
                 // Relaxed: `DOORWAY` stands before it, which makes it a release.
                 self.seats[seat].store(ticket.word(), Edge::RELAXED);
                 return Ok(ticket);
             }
             self.withdraw(seat);
+            waiting.wake(Place::of(&self.seats[seat]));
             // Relaxed: we only learn that drawing again may be worth it.
             let unchanged = Ticket { number: highest, colour }.word();
-            waiting.wait(Some(Place::of(&self.seats[holder])), || {
+            waiting.wait(Place::of(&self.seats[holder]), || {
                 self.seats[holder].load(Edge::RELAXED) != unchanged
             })?;
         }
@@ -196,6 +205,8 @@ impl<const N: usize, const LAST: usize> BlackWhiteBakery<N, LAST> {
         waiting: &impl Waiting,
     ) -> Result<(), Withdrawn> {
         TURN.fence();
+        // For those that saw us choosing. `TURN` stands between our ticket and the look for sleepers.
+        waiting.wake_fenced(Place::of(&self.seats[seat]));
         for (other, register) in self.seats.iter().enumerate() {
             loop {
                 let word = settled(register, LOOK, waiting)?;
@@ -206,10 +217,9 @@ impl<const N: usize, const LAST: usize> BlackWhiteBakery<N, LAST> {
                 // Relaxed: we look again, with `LOOK`. A turn of the colour may put those of the
                 // other colour behind us though they do not stir; it is announced at the colour.
                 if theirs.colour == mine.colour {
-                    waiting
-                        .wait(Some(Place::of(register)), || register.load(Edge::RELAXED) != word)?;
+                    waiting.wait(Place::of(register), || register.load(Edge::RELAXED) != word)?;
                 } else {
-                    waiting.wait(Some(Place::of(&self.colour)), || {
+                    waiting.wait(Place::of(&self.colour), || {
                         register.load(Edge::RELAXED) != word
                             || self.colour.load(Edge::RELAXED) != mine.colour
                     })?;

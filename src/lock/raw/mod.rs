@@ -21,6 +21,7 @@
 pub(crate) mod bakery;
 pub(crate) mod black_white;
 mod doorway;
+mod layout;
 pub(crate) mod peterson;
 #[cfg(target_has_atomic = "ptr")]
 pub(crate) mod peterson_swap;
@@ -30,6 +31,9 @@ mod tournament;
 
 pub use bakery::Bakery;
 pub use black_white::BlackWhiteBakery;
+#[doc(hidden)]
+pub use layout::Narrow;
+pub use layout::{Layout, Packed, Padded};
 pub use peterson::Peterson;
 #[cfg(target_has_atomic = "ptr")]
 pub use peterson_swap::PetersonSwap;
@@ -48,7 +52,7 @@ pub use tournament::Tournament;
 /// use exclusion::lock::raw::{Bakery, RawLock};
 /// use exclusion::lock::wait::SpinThenYield;
 ///
-/// let lock = Bakery::<4>::UNLOCKED;
+/// let lock = Bakery::<4>::new();
 /// // SAFETY: nobody else uses this lock, so nobody else sits on seats 1 and 2.
 /// unsafe {
 ///     lock.acquire(1, &SpinThenYield).unwrap();
@@ -171,18 +175,26 @@ impl Attendance for Everybody {
 pub trait Waiting {
     /// Returns once `ready` has been seen to hold, or gives up.
     ///
-    /// Whoever makes `ready` true announces it at `place`, by [`wake`](Self::wake) or by way of
-    /// [`RawLock::places`]. Where `place` is `None` nobody announces it: the wait is for a few
-    /// steps of another seat, and is not to be slept through.
+    /// The contender that makes `ready` true announces it at `place`, by [`wake`](Self::wake) or by way of
+    /// [`RawLock::places`]. So every wait may be slept through.
     ///
     /// # Errors
     /// [`Withdrawn`] when the contender no longer wants to enter.
-    fn wait(&self, place: Option<Place>, ready: impl Fn() -> bool) -> Result<(), Withdrawn>;
+    fn wait(&self, place: Place, ready: impl Fn() -> bool) -> Result<(), Withdrawn>;
 
     /// Called in the middle of an `acquire` after a change that others may wait for at `place`.
+    ///
+    /// A way of waiting whose waiters sleep must see each sleeper that has not seen the change: it needs a full
+    /// fence before it looks for sleepers, as they need one before their last look.
     #[inline]
     fn wake(&self, place: Place) {
         let _ = place;
+    }
+
+    /// As [`wake`](Self::wake), called by a lock that has executed a full fence since the change.
+    #[inline]
+    fn wake_fenced(&self, place: Place) {
+        self.wake(place);
     }
 }
 
@@ -221,7 +233,7 @@ struct NoPatience;
 
 impl Waiting for NoPatience {
     #[inline]
-    fn wait(&self, _: Option<Place>, ready: impl Fn() -> bool) -> Result<(), Withdrawn> {
+    fn wait(&self, _: Place, ready: impl Fn() -> bool) -> Result<(), Withdrawn> {
         if ready() { Ok(()) } else { Err(Withdrawn) }
     }
 }
@@ -251,6 +263,27 @@ macro_rules! fresh {
     }};
 }
 pub(crate) use fresh;
+
+/// `new` and `Default` of a lock, for whoever uses it as it is. `new` makes the packed layout, so that it need not be named.
+macro_rules! unlocked_at_first {
+    ($what:literal: [$($generics:tt)*] $packed:ty, [$($any:tt)*] $lock:ty) => {
+        impl<$($generics)*> $packed {
+            $crate::lock::sync::constructor! {
+                #[doc = concat!("A ", $what, " that nobody holds, with [`Packed`](super::Packed) registers.")]
+                pub fn new() -> Self {
+                    $crate::lock::raw::fresh!(Self)
+                }
+            }
+        }
+
+        impl<$($any)*> Default for $lock {
+            fn default() -> Self {
+                $crate::lock::raw::fresh!(Self)
+            }
+        }
+    };
+}
+use unlocked_at_first;
 
 /// An array of fresh parts, as a constant or, under loom, one after the other.
 macro_rules! array {

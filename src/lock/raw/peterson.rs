@@ -36,7 +36,10 @@
 
 use scopeguard::ScopeGuard;
 
-use super::{Attendance, Place, RawLock, Register, Waiting, Withdrawn, array, unlocked};
+use super::layout::{Layout, Packed};
+use super::{
+    Attendance, Place, RawLock, Register, Waiting, Withdrawn, array, unlocked, unlocked_at_first,
+};
 use crate::lock::sync::edge::{Edge, edges};
 
 const DOWN: usize = 0;
@@ -45,7 +48,7 @@ const UP: usize = 1;
 edges! { "peterson":
     /// E2, E4: our flag is up before we look at the other's, and before we give way.
     RAISE = Fence;
-    /// E3: our giving way is out before we look again.
+    /// E3: our giving way is out before we look again, and before we look who sleeps.
     GIVE_WAY = Fence;
     /// E1: who finds nobody there knows what the other did inside.
     SEE_DOWN = Acquire;
@@ -71,19 +74,23 @@ edges! { "peterson":
 /// assert_eq!(cell.into_inner(), 2);
 /// ```
 ///
+/// `W` is the [layout](Layout) of its registers.
+///
 /// # Fairness
 /// Once a seat has given way, the other enters at most once before it.
 #[derive(Debug)]
-pub struct Peterson {
-    want: [Register; 2],
-    turn: Register,
+pub struct Peterson<W: Layout = Packed> {
+    want: [Register<W>; 2],
+    turn: Register<W>,
 }
 
+unlocked_at_first!("lock": [] Peterson, [W: Layout] Peterson<W>);
+
 // SAFETY: invariants 1 and 2; the edges are E1 and E4.
-unsafe impl RawLock for Peterson {
+unsafe impl<W: Layout> RawLock for Peterson<W> {
     const SEATS: usize = 2;
 
-    unlocked!(Self { want: array![Register::new(DOWN); 2], turn: Register::new(0) });
+    unlocked!(Self { want: array![Register::<W>::new(); 2], turn: Register::new() });
 
     #[inline]
     unsafe fn acquire_among(
@@ -104,8 +111,8 @@ unsafe impl RawLock for Peterson {
         GIVE_WAY.fence();
         // Relaxed: `GIVE_WAY` stands before it, which makes it a release.
         let withdraw = scopeguard::guard((), |()| self.want[side].store(DOWN, Edge::RELAXED));
-        waiting.wake(Place::of(&self.want[side]));
-        waiting.wait(Some(Place::of(&self.want[other])), || {
+        waiting.wake_fenced(Place::of(&self.want[side]));
+        waiting.wait(Place::of(&self.want[other]), || {
             self.want[other].load(AWAIT_DOWN) == DOWN || self.turn.load(AWAIT_TURN) != side
         })?;
         ScopeGuard::into_inner(withdraw);

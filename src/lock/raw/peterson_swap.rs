@@ -12,8 +12,10 @@
 
 use scopeguard::ScopeGuard;
 
-use super::{Attendance, Place, RawLock, Register, Waiting, Withdrawn, array, unlocked};
-use crate::lock::sync::AtomicUsize;
+use super::layout::{Layout, Packed, zero};
+use super::{
+    Attendance, Place, RawLock, Register, Waiting, Withdrawn, array, unlocked, unlocked_at_first,
+};
 use crate::lock::sync::edge::{Edge, edges};
 
 const DOWN: usize = 0;
@@ -50,19 +52,23 @@ edges! { "peterson_swap":
 /// assert_eq!(cell.into_inner(), 2);
 /// ```
 ///
+/// `W` is the [layout](Layout) of its registers.
+///
 /// # Fairness
 /// Once a seat has given way, the other enters at most once before it.
 #[derive(Debug)]
-pub struct PetersonSwap {
-    want: [Register; 2],
-    turn: AtomicUsize,
+pub struct PetersonSwap<W: Layout = Packed> {
+    want: [Register<W>; 2],
+    turn: W::Word,
 }
 
+unlocked_at_first!("lock": [] PetersonSwap, [W: Layout] PetersonSwap<W>);
+
 // SAFETY: who swaps second sees the first one's flag, and waits; the edges are E1 and E3.
-unsafe impl RawLock for PetersonSwap {
+unsafe impl<W: Layout> RawLock for PetersonSwap<W> {
     const SEATS: usize = 2;
 
-    unlocked!(Self { want: array![Register::new(DOWN); 2], turn: AtomicUsize::new(0) });
+    unlocked!(Self { want: array![Register::<W>::new(); 2], turn: zero!(W) });
 
     #[inline]
     unsafe fn acquire_among(
@@ -80,7 +86,7 @@ unsafe impl RawLock for PetersonSwap {
         }
         let withdraw = scopeguard::guard((), |()| self.want[side].store(DOWN, WITHDRAW));
         waiting.wake(Place::of(&self.want[side]));
-        waiting.wait(Some(Place::of(&self.want[other])), || {
+        waiting.wait(Place::of(&self.want[other]), || {
             self.want[other].load(AWAIT_DOWN) == DOWN
                 || self.turn.load(AWAIT_TURN.ordering()) != side
         })?;

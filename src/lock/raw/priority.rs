@@ -33,7 +33,10 @@
 
 use scopeguard::ScopeGuard;
 
-use super::{Attendance, Place, RawLock, Register, Waiting, Withdrawn, array, unlocked};
+use super::layout::{Layout, Packed};
+use super::{
+    Attendance, Place, RawLock, Register, Waiting, Withdrawn, array, unlocked, unlocked_at_first,
+};
 use crate::lock::sync::edge::{Edge, edges};
 
 const DOWN: usize = 0;
@@ -64,21 +67,25 @@ edges! { "priority":
 /// assert_eq!(cell.into_inner(), 2);
 /// ```
 ///
+/// `W` is the [layout](Layout) of its registers.
+///
 /// # Fairness
 /// No starvation: who leaves hands over the priority, and with it the other enters next as soon as
 /// it runs. Until it runs its flag is down, so the first may enter again and again: this is what
 /// makes the node fast when threads outnumber cores, and less fair than [`Peterson`](super::Peterson).
 #[derive(Debug)]
-pub struct Priority {
-    want: [Register; 2],
-    priority: Register,
+pub struct Priority<W: Layout = Packed> {
+    want: [Register<W>; 2],
+    priority: Register<W>,
 }
 
+unlocked_at_first!("lock": [] Priority, [W: Layout] Priority<W>);
+
 // SAFETY: invariant 1; the edge is E1.
-unsafe impl RawLock for Priority {
+unsafe impl<W: Layout> RawLock for Priority<W> {
     const SEATS: usize = 2;
 
-    unlocked!(Self { want: array![Register::new(DOWN); 2], priority: Register::new(0) });
+    unlocked!(Self { want: array![Register::<W>::new(); 2], priority: Register::new() });
 
     #[inline]
     unsafe fn acquire_among(
@@ -88,7 +95,7 @@ unsafe impl RawLock for Priority {
         waiting: &impl Waiting,
     ) -> Result<(), Withdrawn> {
         let other = 1 - side;
-        let place = Some(Place::of(&self.want[other]));
+        let place = Place::of(&self.want[other]);
         loop {
             // Relaxed, both: we look again, with `SEE_DOWN`, once our flag is up.
             waiting.wait(place, || {
@@ -129,7 +136,7 @@ unsafe impl RawLock for Priority {
     }
 }
 
-impl Priority {
+impl<W: Layout> Priority<W> {
     /// Relaxed: `RAISE` stands before it, which makes it a release.
     #[inline]
     fn step_back(&self, side: usize) {

@@ -26,9 +26,12 @@
 
 use scopeguard::ScopeGuard;
 
-use super::{Attendance, Peterson, Place, RawLock, Waiting, Withdrawn, array, fresh, unlocked};
+use super::{
+    Attendance, Peterson, Place, RawLock, Waiting, Withdrawn, array, fresh, unlocked,
+    unlocked_at_first,
+};
 
-/// A tree of two-seat locks among `N` seats.
+/// A tree of two-seat locks among `N` seats. The [layout](super::Layout) of its registers is that of its nodes.
 ///
 /// ```
 /// use exclusion::lock::{Seated, raw::Tournament};
@@ -54,6 +57,11 @@ use super::{Attendance, Peterson, Place, RawLock, Waiting, Withdrawn, array, fre
 pub struct Tournament<const N: usize, Node = Peterson> {
     /// Node `v` is at index `v`; index 0 is unused.
     nodes: [Node; N],
+}
+
+unlocked_at_first! { "tournament":
+    [const N: usize] Tournament<N>,
+    [const N: usize, Node: RawLock] Tournament<N, Node>
 }
 
 // SAFETY: who is inside holds the root, and by invariant 1 the root's contract is kept.
@@ -214,7 +222,7 @@ mod tests {
     // SAFETY: Peterson's lock.
     unsafe impl RawLock for Noting {
         const SEATS: usize = 2;
-        const UNLOCKED: Self = Self(Peterson::UNLOCKED);
+        const UNLOCKED: Self = Self(<Peterson>::UNLOCKED);
 
         unsafe fn acquire_among(
             &self,

@@ -1,7 +1,7 @@
 //! Memory orderings by name.
 //!
 //! An *edge* is one half of a synchronises-with pair, or one full fence. Each file of `raw`, and
-//! `seat` and `lot`, declares its edges once with `edges!` and uses them by name where it reads
+//! `leased` and `parking`, declares its edges once with `edges!` and uses them by name where it reads
 //! and writes; a `Register` takes nothing else. In a normal build an edge is a
 //! constant ordering. Under `--cfg exclusion_loom` one edge of a running model can be weakened by its name,
 //! which is how the crate shows that each of them is needed.

@@ -2,12 +2,17 @@
 //!
 //! Everything above is written against the names in this file, so the source that ships is the
 //! source that loom explores. What else differs under `--cfg exclusion_loom`: constructors are not `const`, an
-//! edge can be weakened (`edge`), and the queues of the parking lot are loom's (`lot`).
+//! edge can be weakened (`edge`), the queues of sleepers are loom's (`lot`), and loom is shown what a leased
+//! lock must not let happen (`probe`).
 
 #[cfg(not(exclusion_loom))]
 pub(crate) mod edge;
 #[cfg(exclusion_loom)]
 pub mod edge;
+#[cfg(target_has_atomic = "ptr")]
+pub(crate) mod lot;
+#[cfg(target_has_atomic = "ptr")]
+pub(crate) mod probe;
 #[cfg(feature = "message")]
 pub(crate) mod threads;
 
@@ -116,20 +121,6 @@ mod machine {
             access(self.0)
         }
     }
-
-    /// Stands for the data behind a lock that keeps its data elsewhere.
-    #[cfg(target_has_atomic = "ptr")]
-    pub(crate) struct Witness;
-
-    #[cfg(target_has_atomic = "ptr")]
-    impl Witness {
-        pub(crate) const fn new() -> Self {
-            Self
-        }
-
-        #[inline(always)]
-        pub(crate) fn touch(&self) {}
-    }
 }
 
 #[cfg(exclusion_loom)]
@@ -159,23 +150,6 @@ mod modelled {
 
         pub(crate) fn has_yielded(&self) -> bool {
             true
-        }
-    }
-
-    /// A cell that each owner of the lock writes, so that loom sees two owners, or one that is
-    /// not ordered after the one before, whatever the user's data is made of.
-    pub(crate) struct Witness(UnsafeCell<()>);
-
-    // SAFETY: there is nothing in it, and loom checks each access.
-    unsafe impl Sync for Witness {}
-
-    impl Witness {
-        pub(crate) fn new() -> Self {
-            Self(UnsafeCell::new(()))
-        }
-
-        pub(crate) fn touch(&self) {
-            self.0.with_mut(|_| ());
         }
     }
 }

@@ -1,0 +1,92 @@
+//! What loom watches inside a leased lock. On the machine there is nothing to it.
+//!
+//! Loom sees a race only where two threads come to the same cell. The data behind a leased lock is kept elsewhere, and a
+//! seat's registers are atomics, so the lock itself has to show loom what must not happen: two holders, two users of a
+//! seat, or two winners of the raw lock; or one of them that does not know what the one before it did.
+
+pub(crate) use watched::Probe;
+
+#[cfg(not(exclusion_loom))]
+mod watched {
+    /// Tells loom what the threads of a leased lock do.
+    pub(crate) struct Probe;
+
+    impl Probe {
+        pub(crate) const fn new(_: usize) -> Self {
+            Self
+        }
+
+        /// A thread has come inside, or is about to leave.
+        #[inline(always)]
+        pub(crate) fn is_inside(&self) {}
+
+        /// A thread has just taken this seat, or is about to leave it.
+        #[inline(always)]
+        pub(crate) fn is_seated(&self, _: usize) {}
+
+        /// A thread has won the raw lock.
+        #[inline(always)]
+        pub(crate) fn has_won(&self) {}
+
+        /// The winner is about to release the raw lock.
+        #[inline(always)]
+        pub(crate) fn hands_on(&self) {}
+    }
+}
+
+#[cfg(exclusion_loom)]
+mod watched {
+    use core::sync::atomic::Ordering::Relaxed;
+    use std::vec::Vec;
+
+    use loom::cell::UnsafeCell;
+    use loom::sync::atomic::AtomicUsize;
+
+    pub(crate) struct Probe {
+        inside: Witness,
+        seats: Vec<Witness>,
+        winners: AtomicUsize,
+    }
+
+    impl Probe {
+        pub(crate) fn new(seats: usize) -> Self {
+            Self {
+                inside: Witness::new(),
+                seats: (0..seats).map(|_| Witness::new()).collect(),
+                winners: AtomicUsize::new(0),
+            }
+        }
+
+        pub(crate) fn is_inside(&self) {
+            self.inside.touch();
+        }
+
+        pub(crate) fn is_seated(&self, seat: usize) {
+            self.seats[seat].touch();
+        }
+
+        pub(crate) fn has_won(&self) {
+            assert_eq!(self.winners.fetch_add(1, Relaxed), 0, "two have won the raw lock");
+        }
+
+        pub(crate) fn hands_on(&self) {
+            self.winners.fetch_sub(1, Relaxed);
+        }
+    }
+
+    /// A cell with nothing in it. Two threads that write it without an order between them are a race.
+    struct Witness(UnsafeCell<()>);
+
+    // SAFETY: there is nothing in it, and loom checks each access.
+    unsafe impl Sync for Witness {}
+
+    impl Witness {
+        fn new() -> Self {
+            Self(UnsafeCell::new(()))
+        }
+
+        fn touch(&self) {
+            self.0.with_mut(|_| ());
+        }
+    }
+}
