@@ -41,6 +41,8 @@
 
 mod hall;
 mod lease;
+#[cfg(exclusion_asm)]
+mod machine_code;
 pub(super) mod parking;
 
 pub use lease::Lease;

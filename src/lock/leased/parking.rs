@@ -119,7 +119,7 @@ impl Parking<'_> {
     ///
     /// The compare-exchange puts back what it found. It must stay a read-modify-write all the same: a
     /// `fetch_or(0)` whose result nobody asks for is no instruction at all on x86-64.
-    fn meet(&self) {
+    pub(super) fn meet(&self) {
         // Relaxed, this and the failure: the word is only put back.
         let mut word = self.meeting.load(Ordering::Relaxed);
         while let Err(now) =
