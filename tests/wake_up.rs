@@ -26,7 +26,9 @@ use lock_api::{RawMutex, RawMutexTimed};
 struct Line(AtomicUsize);
 
 impl Line {
-    const ZERO: Self = Self(AtomicUsize::new(0));
+    const fn new() -> Self {
+        Self(AtomicUsize::new(0))
+    }
 }
 
 /// A raw lock that nobody ever wins: its contenders fall asleep, or ring the bell, and withdraw.
@@ -85,8 +87,11 @@ impl Bell {
 // SAFETY: nobody enters.
 unsafe impl RawLock for Bell {
     const SEATS: usize = 4;
-    const UNLOCKED: Self =
-        Self { rung: Line::ZERO, drowsy: Line::ZERO, clutter: [Line::ZERO; Bell::CLUTTER] };
+    const UNLOCKED: Self = Self {
+        rung: Line::new(),
+        drowsy: Line::new(),
+        clutter: [const { Line::new() }; Bell::CLUTTER],
+    };
 
     unsafe fn acquire_among(
         &self,
@@ -141,7 +146,7 @@ fn a_bell_rung_while_a_waiter_falls_asleep_wakes_it() {
     let rounds = within_two_minutes(|| {
         // One newcomer may pass, so that waiters sleep after spinning, without yielding first.
         let mutex = Arc::new(Leased::<Bell, 1>::new());
-        std::mem::forget(mutex.lock());
+        let _held_for_good = mutex.lock();
         let start = Instant::now();
         let played = Arc::new(AtomicUsize::new(0));
         let ringer = std::thread::spawn({
