@@ -1,8 +1,10 @@
-//! The fences and read-modify-writes that the edges name are instructions of the program that ships.
+//! The fences and read-modify-writes that the edges name are instructions of the program that
+//! ships.
 //!
-//! Loom explores what the source says. A compiler may leave out what it takes for idle: `fetch_or(0)` whose result is
-//! unused is no instruction at all on x86-64. So the library is compiled to assembly once more, with a symbol around each
-//! operation (`src/lock/leased/machine_code.rs`), and what stands there is counted. Only x86-64 is read.
+//! Loom explores what the source says. A compiler may leave out what it takes for idle:
+//! `fetch_or(0)` whose result is unused is no instruction at all on x86-64. So the library is
+//! compiled to assembly once more, with a symbol around each operation
+//! (`src/lock/leased/machine_code.rs`), and what stands there is counted. Only x86-64 is read.
 #![cfg(not(exclusion_loom))]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,7 +29,8 @@ impl Count {
     }
 }
 
-/// What a symbol must contain: so many full fences, so many read-modify-writes, and the edges that promise them.
+/// What a symbol must contain: so many full fences, so many read-modify-writes, and the edges that
+/// promise them.
 struct Row {
     symbol: &'static str,
     fences: Count,
@@ -83,7 +86,8 @@ enum Instruction {
     ReadModifyWrite,
 }
 
-/// What a line of assembly is, in AT&T's syntax. `lock or` of nothing to the own stack is how LLVM likes to fence.
+/// What a line of assembly is, in AT&T's syntax. `lock or` of nothing to the own stack is how LLVM
+/// likes to fence.
 fn instruction(line: &str) -> Option<Instruction> {
     let mut words = line.split_whitespace();
     let first = words.next()?;
@@ -189,7 +193,8 @@ fn each_fence_and_each_read_modify_write_is_an_instruction() {
         }
     }
 
-    // Wherever a waiter falls asleep: it counts itself, meets the leavers, and fences, before the queue is touched.
+    // Wherever a waiter falls asleep: it counts itself, meets the leavers, and fences, before the
+    // queue is touched.
     let parks: Vec<_> = functions.iter().filter(|(name, _)| name.contains("3Lot4park")).collect();
     assert!(!parks.is_empty(), "nobody ever sleeps");
     for (name, park) in parks {

@@ -1,10 +1,11 @@
-//! No wake-up is lost on the machine: a waiter that falls asleep just as another contender makes it ready.
+//! No wake-up is lost on the machine: a waiter that falls asleep just as another contender makes it
+//! ready.
 //!
-//! A store may linger in a core's store buffer while the loads behind it go ahead. A waker that looks for
-//! sleepers before its own change is out, at a sleeper that looks for the change before it is counted, leaves
-//! that sleeper asleep for good. Loom explores the fences that forbid this. Here they run as instructions: two
-//! threads do nothing but fall asleep and wake, thousands of times, with the moment of the wake-up swept over
-//! the moment of falling asleep.
+//! A store may linger in a core's store buffer while the loads behind it go ahead. A waker that
+//! looks for sleepers before its own change is out, at a sleeper that looks for the change before
+//! it is counted, leaves that sleeper asleep for good. Loom explores the fences that forbid this.
+//! Here they run as instructions: two threads do nothing but fall asleep and wake, thousands of
+//! times, with the moment of the wake-up swept over the moment of falling asleep.
 
 mod common;
 

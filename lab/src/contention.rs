@@ -105,8 +105,8 @@ pub struct Plan {
     pub rounds: usize,
 }
 
-/// Measures the locks in turn, round after round, so that whatever else the machine does meets all of
-/// them alike. Calls `progress` before each measurement. A lock for fewer threads is left out.
+/// Measures the locks in turn, round after round, so that whatever else the machine does meets all
+/// of them alike. Calls `progress` before each measurement. A lock for fewer threads is left out.
 pub fn contend(
     plan: &Plan,
     locks: &[Measurable],
@@ -183,7 +183,8 @@ struct Seen {
 
 fn measure<S: Subject>(workload: Workload, threads: usize, slice: Duration) -> Round {
     let work = workload.work();
-    // On cache lines of its own, so that no lock is measured together with what happens to lie beside it.
+    // On cache lines of its own, so that no lock is measured together with what happens to lie
+    // beside it.
     let mut subject = CachePadded::new(S::fresh());
     let start = Barrier::new(threads + 1);
     let stop = AtomicBool::new(false);
@@ -226,7 +227,8 @@ fn measure<S: Subject>(workload: Workload, threads: usize, slice: Duration) -> R
     }
 }
 
-/// Jain's index: the square of the sum over the number times the sum of the squares; 0 for no entries.
+/// Jain's index: the square of the sum over the number times the sum of the squares; 0 for no
+/// entries.
 fn jain(entries: &[u64]) -> f64 {
     let sum: f64 = entries.iter().map(|&count| count as f64).sum();
     let squares: f64 = entries.iter().map(|&count| (count as f64).powi(2)).sum();

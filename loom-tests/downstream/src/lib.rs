@@ -7,8 +7,8 @@
 //! RUSTFLAGS="--cfg loom --cfg exclusion_loom" cargo test --release
 //! ```
 //!
-//! With `--cfg loom` alone `exclusion` stays as it is, so that a crate whose loom tests have nothing to do with
-//! `exclusion` need not know of it.
+//! With `--cfg loom` alone `exclusion` stays as it is, so that a crate whose loom tests have
+//! nothing to do with `exclusion` need not know of it.
 
 use exclusion::BakeryMutex;
 #[cfg(loom)]
@@ -24,7 +24,8 @@ pub struct Dispenser {
     refused: AtomicU32,
 }
 
-/// One for the whole program. A loom test makes its own: under loom there are no atomics in statics.
+/// One for the whole program. A loom test makes its own: under loom there are no atomics in
+/// statics.
 #[cfg(not(loom))]
 pub static DISPENSER: Dispenser =
     Dispenser { next: BakeryMutex::new(0), refused: AtomicU32::new(0) };
@@ -59,7 +60,8 @@ impl Dispenser {
         self.refused.load(Relaxed)
     }
 
-    /// A mistake, to show that the tests would notice: another thread can draw between the two locks.
+    /// A mistake, to show that the tests would notice: another thread can draw between the two
+    /// locks.
     pub fn draw_carelessly(&self) -> u32 {
         let number = *self.next.lock();
         *self.next.lock() += 1;

@@ -1,5 +1,5 @@
-//! A symbol of a known name around each operation whose instructions `tests/machine_code.rs` reads. Only there under
-//! `--cfg exclusion_asm`, and never called.
+//! A symbol of a known name around each operation whose instructions `tests/machine_code.rs` reads.
+//! Only there under `--cfg exclusion_asm`, and never called.
 
 use super::parking::Parking;
 use super::{Arrival, Lease, Leased};
@@ -27,7 +27,8 @@ macro_rules! symbols {
     };
 }
 
-/// What a waiter does that nobody has to wake. Nothing of it is inlined: only the lock's own instructions are read.
+/// What a waiter does that nobody has to wake. Nothing of it is inlined: only the lock's own
+/// instructions are read.
 struct Elsewhere;
 
 impl Waiting for Elsewhere {
