@@ -48,6 +48,13 @@ done
 run cargo build --locked -p exclusion --no-default-features
 run cargo build --locked --manifest-path no-std-test/Cargo.toml
 
+# A program's own `--cfg loom` leaves the crate as it is, statics included. What asks for loom is `--cfg exclusion_loom`.
+own_cfg_loom() { run env RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/own-cfg-loom cargo "$@"; }
+own_cfg_loom build --locked -p exclusion
+own_cfg_loom build --locked --manifest-path no-std-test/Cargo.toml
+step "the ordinary build has nothing of loom in it"
+cargo tree --locked -p exclusion --all-features --edges normal,build --prefix none | { ! grep '^loom '; }
+
 # Loom, on the shipped sources: every model prints how much it explored.
 loom() { step "loom-tests: $*"; (cd loom-tests && "$@"); }
 loom cargo clippy --locked --workspace --all-targets -- -D warnings

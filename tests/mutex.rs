@@ -58,7 +58,8 @@ fn no_increment_is_lost<R: Full>(threads: usize) {
     });
 }
 
-/// A timeout that runs out while the lock is being granted returns the guard or leaves the lock free.
+/// A timeout that runs out while the lock is being granted returns the guard or leaves the lock
+/// free.
 fn impatient_threads_leave_nothing_behind<R: Full>(threads: usize) {
     within_two_minutes(move || {
         const ROUNDS: u64 = 400;
@@ -213,7 +214,8 @@ fn await_sleepers<R: Full, T>(mutex: &Mutex<R, T>, count: usize) {
     }
 }
 
-/// With a waiter in line or in the hall, one bump lets it in, whatever the lock allows newcomers otherwise.
+/// With a waiter in line or in the hall, one bump lets it in, whatever the lock allows newcomers
+/// otherwise.
 fn one_bump_lets_a_waiter_in<R: Full>() {
     within_two_minutes(|| {
         let mutex = Mutex::<R, u32>::new(0);
@@ -233,8 +235,8 @@ fn one_bump_lets_a_waiter_in<R: Full>() {
     });
 }
 
-/// A holder with a waiter in line, and two more that found no seat, bumps until all have been inside. Returns how many
-/// were inside after each bump.
+/// A holder with a waiter in line, and two more that found no seat, bumps until all have been
+/// inside. Returns how many were inside after each bump.
 fn entries_by_bump<R: Full>() -> Vec<usize> {
     within_two_minutes(|| {
         let mutex = Mutex::<R, usize>::new(0);
@@ -381,8 +383,9 @@ fn an_unfair_order_of_service_is_noticed() {
     assert_ne!(order_of_service::<RawTournamentMutex<16, 0>>(), (0..10).collect::<Vec<_>>());
 }
 
-/// One thread waits at the door and sleeps there: how often can another enter before it, if it tries
-/// a hundred times? The sleeper is woken by the first leaving, so it may put an end to it sooner.
+/// One thread waits at the door and sleeps there: how often can another enter before it, if it
+/// tries a hundred times? The sleeper is woken by the first leaving, so it may put an end to it
+/// sooner.
 fn bypasses<R: Full>() -> usize {
     within_two_minutes(|| {
         let mutex = Mutex::<R, bool>::new(false);

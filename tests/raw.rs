@@ -239,7 +239,8 @@ impl Waiting for Dormitory {
     }
 }
 
-/// Everybody needs a look, but not before it is told to go on: who looks stands still in the doorway.
+/// Everybody needs a look, but not before it is told to go on: who looks stands still in the
+/// doorway.
 struct Dawdling {
     stands: mpsc::Sender<()>,
     go_on: mpsc::Receiver<()>,
@@ -301,8 +302,8 @@ impl Waiting for Frozen {
     }
 }
 
-/// Seat 0 is inside, seat 1 waits and is not allowed to run: how often does `rival` get in before it,
-/// out of ten tries, once seat 0 has left? And does seat 1 get in when it runs again?
+/// Seat 0 is inside, seat 1 waits and is not allowed to run: how often does `rival` get in before
+/// it, out of ten tries, once seat 0 has left? And does seat 1 get in when it runs again?
 fn bypasses<L: RawLock + 'static>(rival: usize) -> (usize, bool) {
     within_two_minutes(move || {
         let lock = L::UNLOCKED;

@@ -1,9 +1,10 @@
-//! A real-time thread and ordinary ones on one core: a waiter of a drop-in type must give the core up to whoever it waits
-//! for, also while that thread draws its ticket.
+//! A real-time thread and ordinary ones on one core: a waiter of a drop-in type must give the core
+//! up to whoever it waits for, also while that thread draws its ticket.
 //!
-//! A `SCHED_FIFO` thread that only spins or yields keeps every ordinary thread off its core. The kernel's throttling would
-//! let them run for a twentieth of each second, so a waiter that spins does not hang here: it comes to nothing like the
-//! number of entries that the test asks for in its two minutes.
+//! A `SCHED_FIFO` thread that only spins or yields keeps every ordinary thread off its core. The
+//! kernel's throttling would let them run for a twentieth of each second, so a waiter that spins
+//! does not hang here: it comes to nothing like the number of entries that the test asks for in its
+//! two minutes.
 #![cfg(target_os = "linux")]
 
 mod common;
@@ -36,7 +37,8 @@ fn become_real_time() -> std::io::Result<()> {
     if result == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
 }
 
-/// One real-time thread and three ordinary ones contend. Returns once the first has entered often enough.
+/// One real-time thread and three ordinary ones contend. Returns once the first has entered often
+/// enough.
 fn contend<R: RawMutex + Send + Sync + 'static>() -> std::io::Result<()> {
     const ENTRIES: usize = 60_000;
     within_two_minutes(|| {

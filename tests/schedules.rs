@@ -1,7 +1,8 @@
 //! Random schedules of locking, trying, giving up and coming back, written down and replayed.
 //!
-//! Contenders take turns (see `common::baton`), so a failing schedule is printed, shrunk and kept by
-//! proptest. What happens between two turns is loom's part. The baton orders all accesses of the test's own.
+//! Contenders take turns (see `common::baton`), so a failing schedule is printed, shrunk and kept
+//! by proptest. What happens between two turns is loom's part. The baton orders all accesses of the
+//! test's own.
 
 mod common;
 

@@ -1,10 +1,11 @@
-//! No wake-up is lost on the machine: a waiter that falls asleep just as another contender makes it ready.
+//! No wake-up is lost on the machine: a waiter that falls asleep just as another contender makes it
+//! ready.
 //!
-//! A store may linger in a core's store buffer while the loads behind it go ahead. A waker that looks for
-//! sleepers before its own change is out, at a sleeper that looks for the change before it is counted, leaves
-//! that sleeper asleep for good. Loom explores the fences that forbid this. Here they run as instructions: two
-//! threads do nothing but fall asleep and wake, thousands of times, with the moment of the wake-up swept over
-//! the moment of falling asleep.
+//! A store may linger in a core's store buffer while the loads behind it go ahead. A waker that
+//! looks for sleepers before its own change is out, at a sleeper that looks for the change before
+//! it is counted, leaves that sleeper asleep for good. Loom explores the fences that forbid this.
+//! Here they run as instructions: two threads do nothing but fall asleep and wake, thousands of
+//! times, with the moment of the wake-up swept over the moment of falling asleep.
 
 mod common;
 
@@ -26,7 +27,9 @@ use lock_api::{RawMutex, RawMutexTimed};
 struct Line(AtomicUsize);
 
 impl Line {
-    const ZERO: Self = Self(AtomicUsize::new(0));
+    const fn new() -> Self {
+        Self(AtomicUsize::new(0))
+    }
 }
 
 /// A raw lock that nobody ever wins: its contenders fall asleep, or ring the bell, and withdraw.
@@ -85,8 +88,11 @@ impl Bell {
 // SAFETY: nobody enters.
 unsafe impl RawLock for Bell {
     const SEATS: usize = 4;
-    const UNLOCKED: Self =
-        Self { rung: Line::ZERO, drowsy: Line::ZERO, clutter: [Line::ZERO; Bell::CLUTTER] };
+    const UNLOCKED: Self = Self {
+        rung: Line::new(),
+        drowsy: Line::new(),
+        clutter: [const { Line::new() }; Bell::CLUTTER],
+    };
 
     unsafe fn acquire_among(
         &self,
@@ -141,7 +147,7 @@ fn a_bell_rung_while_a_waiter_falls_asleep_wakes_it() {
     let rounds = within_two_minutes(|| {
         // One newcomer may pass, so that waiters sleep after spinning, without yielding first.
         let mutex = Arc::new(Leased::<Bell, 1>::new());
-        std::mem::forget(mutex.lock());
+        let _held_for_good = mutex.lock();
         let start = Instant::now();
         let played = Arc::new(AtomicUsize::new(0));
         let ringer = std::thread::spawn({

@@ -2,8 +2,8 @@
 
 use exclusion::lock::raw::{Attendance, Place, RawLock, Waiting, Withdrawn};
 
-/// The lock `L`, whose calls of `wake` reach nobody, and neither do those of `wake_fenced` unless `FENCED` are passed on.
-/// A waiter that relies on one that is not sleeps for good.
+/// The lock `L`, whose calls of `wake` reach nobody, and neither do those of `wake_fenced` unless
+/// `FENCED` are passed on. A waiter that relies on one that is not sleeps for good.
 pub struct WakesNobody<L, const FENCED: bool = false>(L);
 
 /// Waits as told, and keeps wake-ups to itself.

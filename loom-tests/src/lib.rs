@@ -1,8 +1,8 @@
 //! The models that loom explores, and how they are run and counted.
 //!
-//! A model is an ordinary function over the shipped types. [`hold`] runs it to the end of its search
-//! and prints how many executions that took; [`refuted`] runs it with one edge weakened, or as it is if it is
-//! wrong on purpose, and wants loom to find an execution that goes wrong.
+//! A model is an ordinary function over the shipped types. [`hold`] runs it to the end of its
+//! search and prints how many executions that took; [`refuted`] runs it with one edge weakened, or
+//! as it is if it is wrong on purpose, and wants loom to find an execution that goes wrong.
 
 pub mod deaf;
 pub mod models;

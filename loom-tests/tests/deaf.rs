@@ -1,5 +1,5 @@
-//! Each lock whose contenders wake others in the middle of an acquire, with these wake-ups left out. Loom must find the
-//! sleeper that nobody wakes.
+//! Each lock whose contenders wake others in the middle of an acquire, with these wake-ups left
+//! out. Loom must find the sleeper that nobody wakes.
 
 use exclusion::lock::raw::{Bakery, BlackWhiteBakery, Narrow, PetersonSwap, Priority, Tournament};
 use loom_tests::Finding::Deadlock;
@@ -22,7 +22,8 @@ deaf! {
     // A waiter that sleeps while another contender draws its ticket.
     bakery: Preemptions(3), WakesNobody<Bakery<3>>;
     black_white: Preemptions(3), WakesNobody<BlackWhiteBakery<3>>;
-    // The same, while another contender steps back for want of a ticket: the one wake-up here that brings its own fence.
+    // The same, while another contender steps back for want of a ticket: the one wake-up here that
+    // brings its own fence.
     bakery_at_its_limit: Preemptions(3), WakesNobody<Bakery<3, Narrow<2>>, true>;
     black_white_at_its_limit: Preemptions(3), WakesNobody<BlackWhiteBakery<3, Narrow<3>>, true>;
     // A waiter that the other side gives way to.

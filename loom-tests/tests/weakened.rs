@@ -1,7 +1,7 @@
 //! Each fence and each ordering, weakened alone. Loom must refute every one.
 //!
-//! The edges are named in the sources (`edges!`); here each meets a model, with the bound, that the tests
-//! of the shipped code run too: who weakens an edge in the source makes those fail.
+//! The edges are named in the sources (`edges!`); here each meets a model, with the bound, that the
+//! tests of the shipped code run too: an edge that is weakened in the source makes those fail.
 
 use exclusion::lock::raw::{
     Bakery, BlackWhiteBakery, Peterson, PetersonSwap, Priority, Tournament,

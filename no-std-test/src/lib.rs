@@ -1,5 +1,6 @@
-//! Shows that `exclusion` without its default features needs no std: this library has a panic handler
-//! of its own, so a dependency that linked std would give the program two, which does not compile.
+//! Shows that `exclusion` without its default features needs no std: this library has a panic
+//! handler of its own, so a dependency that linked std would give the program two, which does not
+//! compile.
 #![no_std]
 
 use exclusion::lock::Seated;

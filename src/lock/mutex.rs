@@ -10,15 +10,15 @@ use crate::lock::sync::constructor;
 /// The number of seats of a drop-in mutex unless told otherwise: as many as can be leased.
 pub const DEFAULT_SEATS: usize = usize::BITS as usize;
 
-/// How many newcomers may pass those in line at a [`TournamentMutex`], unless told otherwise.
+/// How many newcomers may pass the waiters of a [`TournamentMutex`], unless told otherwise.
 ///
-/// Chosen by measurement (`lab locks`): with 32 it keeps up with std when there are more threads than cores,
-/// and the longest waits are still well below.
+/// Chosen by measurement (`lab locks`): with 32 the mutex keeps up with std when there are more
+/// threads than cores, and its longest waits are still well below.
 pub const DEFAULT_BYPASS: usize = 32;
 
-// SAFETY: `Leased` lets in one lease at a time (invariant 2 of `leased`), with acquire and release by its
-// edge E1. A lease is what `unlock` needs, and forgetting it leaves the lock held. No operation
-// unwinds, since a raw lock does so only if its `Waiting` does, and ours does not.
+// SAFETY: `Leased` admits one lease at a time (invariant 2 of `leased`), with acquire and release
+// by its edge E1. A lease is what `unlock` needs, and forgetting it leaves the lock held. No
+// operation unwinds, since a raw lock does so only if its `Waiting` does, and ours does not.
 unsafe impl<L: RawLock, const BYPASS: usize> lock_api::RawMutex for Leased<L, BYPASS> {
     #[cfg(not(exclusion_loom))]
     const INIT: Self = Self::new();
@@ -71,7 +71,7 @@ unsafe impl<L: RawLock, const BYPASS: usize> lock_api::RawMutexFair for Leased<L
 }
 
 #[cfg(feature = "std")]
-// SAFETY: as above. Who gives up withdraws from the raw lock and leaves its seat.
+// SAFETY: as above. A thread that gives up withdraws from the raw lock and leaves its seat.
 unsafe impl<L: RawLock, const BYPASS: usize> lock_api::RawMutexTimed for Leased<L, BYPASS> {
     type Duration = std::time::Duration;
     type Instant = std::time::Instant;
@@ -136,7 +136,8 @@ macro_rules! drop_in {
 
         impl<T, const SEATS: usize, const BYPASS: usize> $mutex<T, SEATS, BYPASS> {
             constructor! {
-                /// Puts `value` behind a lock of `SEATS` seats, passed by at most `BYPASS` newcomers.
+                /// Puts `value` behind a lock of `SEATS` seats, passed by at most `BYPASS`
+                /// newcomers.
                 ///
                 /// No seats, or more than `usize` has bits, do not compile.
                 #[inline]
@@ -229,8 +230,9 @@ macro_rules! drop_in {
 drop_in! {
     /// A mutex that serves in order of arrival: Lamport's bakery behind lock_api's interface.
     ///
-    /// It dereferences to [`lock_api::Mutex`] and has all its methods: `lock`, `try_lock`, `try_lock_for`,
-    /// `try_lock_until`, `is_locked`, mapped guards, `bump`. Put it where a `parking_lot::Mutex` was.
+    /// It dereferences to [`lock_api::Mutex`] and has all its methods: `lock`, `try_lock`,
+    /// `try_lock_for`, `try_lock_until`, `is_locked`, mapped guards, `bump`. Put it where a
+    /// `parking_lot::Mutex` was.
     ///
     /// ```
     /// # #[cfg(not(exclusion_loom))] {
@@ -248,17 +250,21 @@ drop_in! {
     /// ```
     ///
     /// # Seats
-    /// Any number of threads may use the lock. `SEATS` less one is how many may have a seat at a time, in line or
-    /// come in from it: those beyond wait for one, in no particular order. The lock takes a word a seat.
+    /// Any number of threads may use the lock. At most `SEATS - 1` of them have a seat, waiting in
+    /// line or inside. The others sleep until they are given one, the longest sleeper first. The
+    /// lock takes a word per seat.
     ///
     /// # Fairness
-    /// First come, first served among those in line: nobody overtakes who has drawn a ticket. So `try_lock` fails
-    /// if anybody is inside or in line; a program that only ever tries may starve.
+    /// First come, first served among the threads that have a seat: nobody overtakes a thread that
+    /// has drawn a ticket. So `try_lock` fails while anybody is inside or in line, and `is_locked`
+    /// says so. A program that only ever tries may starve. What `bump` and `unlock_fair` promise is
+    /// told at [`Leased`](Leased#handing-over).
     ///
     /// # Bypass
-    /// When there are more threads than cores, strict order costs a switch of threads for each entry. With a
-    /// `BYPASS` above 0 at most so many newcomers may enter between two from the line: a thread with `k` others
-    /// before it in line is passed at most `(k + 1) * BYPASS` times, and throughput is several times higher.
+    /// When there are more threads than cores, strict order costs a switch of threads per entry.
+    /// With a `BYPASS` above 0 at most that many newcomers may enter between two from the line. A
+    /// thread with `k` others before it in line is then passed at most `(k + 1) * BYPASS` times,
+    /// and throughput is several times higher.
     ///
     /// ```
     /// # #[cfg(not(exclusion_loom))] {
@@ -277,8 +283,9 @@ drop_in! {
 drop_in! {
     /// A mutex without starvation whose contenders play a tournament, behind lock_api's interface.
     ///
-    /// It dereferences to [`lock_api::Mutex`] and has all its methods: `lock`, `try_lock`, `try_lock_for`,
-    /// `try_lock_until`, `is_locked`, mapped guards, `bump`. Put it where a `parking_lot::Mutex` was.
+    /// It dereferences to [`lock_api::Mutex`] and has all its methods: `lock`, `try_lock`,
+    /// `try_lock_for`, `try_lock_until`, `is_locked`, mapped guards, `bump`. Put it where a
+    /// `parking_lot::Mutex` was.
     ///
     /// ```
     /// # #[cfg(not(exclusion_loom))] {
@@ -299,12 +306,14 @@ drop_in! {
     /// ```
     ///
     /// # Seats
-    /// Any number of threads may use the lock. `SEATS` less one is how many may have a seat at a time, playing or
-    /// come in from it: those beyond wait for one, in no particular order. The lock takes three words a seat.
+    /// Any number of threads may use the lock. At most `SEATS - 1` of them have a seat, playing or
+    /// inside. The others sleep until they are given one, the longest sleeper first. The lock takes
+    /// three words per seat.
     ///
     /// # Fairness
-    /// No starvation among those who have a seat: see [`Tournament`]. Between two of them at most `BYPASS`
-    /// newcomers enter without playing; after an `unlock_fair` or `bump` none does.
+    /// No starvation among the threads that have a seat: see [`Tournament`]. Between two of them at
+    /// most `BYPASS` newcomers enter without playing. After an `unlock_fair` or `bump` none does:
+    /// see [`Leased`](Leased#handing-over).
     ///
     /// A panic while a guard lives releases the lock and does not poison it.
     TournamentMutex, BYPASS = DEFAULT_BYPASS, RawTournamentMutex = Tournament<SEATS, Peterson>,

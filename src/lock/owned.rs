@@ -1,4 +1,4 @@
-//! Owned seats: data behind a raw lock, one handle a seat.
+//! Owned seats: data behind a raw lock, one handle per seat.
 
 use core::fmt;
 use core::marker::PhantomData;
@@ -10,11 +10,14 @@ use crate::lock::sync::{AtomicUsize, Ordering};
 use crate::lock::sync::{MutPtr, UnsafeCell, constructor};
 use crate::lock::wait::{SpinThenYield, Unless};
 
-/// Data behind a [`RawLock`], reached through one [`Seat`] a contender.
+/// Data behind a [`RawLock`], reached through one [`Seat`] per contender.
 ///
-/// [`seats`](Self::seats) borrows the lock mutably and returns all its seats, so that no two contenders
-/// share one is the borrow checker's business: there is no registration, no compare-and-swap and
-/// no `unsafe`. It works without `std` and on targets whose atomics are loads and stores.
+/// [`seats`](Self::seats) borrows the lock mutably and returns all its seats. The borrow checker
+/// then sees to it that no two contenders share one: there is no registration, no compare-and-swap
+/// and no `unsafe`. It works without `std` and on targets whose atomics are loads and stores.
+///
+/// Waiters spin and then yield. Mind what that means for [real-time
+/// threads](crate::lock::wait#real-time-threads).
 ///
 /// ```
 /// use exclusion::lock::Seated;
@@ -36,9 +39,10 @@ use crate::lock::wait::{SpinThenYield, Unless};
 ///
 /// # In a `static`
 ///
-/// A `static` cannot be borrowed mutably. [`take_seats`](Self::take_seats) hands out the seats once,
-/// which takes an atomic swap; where there is none, [`seat_unchecked`](Self::seat_unchecked) leaves the
-/// counting to the caller. A cell that gives out `&'static mut` once works with `seats` as it is.
+/// A `static` cannot be borrowed mutably. [`take_seats`](Self::take_seats) hands out the seats
+/// once, which takes an atomic swap. Where there is none, [`seat_unchecked`](Self::seat_unchecked)
+/// leaves the counting to the caller. A cell that gives out `&'static mut` once works with `seats`
+/// as it is.
 ///
 /// ```
 /// # #[cfg(not(exclusion_loom))] {
@@ -62,7 +66,7 @@ pub struct Seated<L, T> {
     data: UnsafeCell<T>,
 }
 
-// SAFETY: the data is reached only through seats, and the raw lock lets in one at a time.
+// SAFETY: the data is reached only through seats, and the raw lock admits one at a time.
 unsafe impl<L: RawLock, T: Send> Sync for Seated<L, T> {}
 
 impl<L: RawLock, T> Seated<L, T> {
@@ -97,8 +101,8 @@ impl<L: RawLock, T> Seated<L, T> {
     pub fn seats<const N: usize>(&mut self) -> [Seat<'_, L, T>; N] {
         // A guard forgotten in an earlier borrow may have left the lock held. Nobody is there now.
         self.lock = fresh!(L);
-        // A guard may be forgotten in this borrow too, and `take_seats` cannot start afresh: seats
-        // taken then would wait for it.
+        // A guard may be forgotten in this borrow too. Seats taken later would wait for it, since
+        // `take_seats` cannot start afresh.
         #[cfg(target_has_atomic = "ptr")]
         self.taken.store(TAKEN, Ordering::Relaxed);
         self.all_seats()
@@ -106,9 +110,9 @@ impl<L: RawLock, T> Seated<L, T> {
 
     /// All seats of the lock, the first time; `None` ever after, and after [`seats`](Self::seats).
     ///
-    /// This is how to get seats from a `static`. It stays sound because the one who gets
-    /// them is decided by an atomic swap, and the seats borrow the lock: a later call of
-    /// [`seats`](Self::seats) on a lock that is not `static` waits, at compile time, until they are gone.
+    /// This is how to get seats from a `static`. It is sound because an atomic swap decides which
+    /// call gets them, and because the seats borrow the lock: [`seats`](Self::seats), on a lock
+    /// that is not `static`, compiles only where they are gone.
     #[cfg(target_has_atomic = "ptr")]
     pub fn take_seats<const N: usize>(&self) -> Option<[Seat<'_, L, T>; N]> {
         // Relaxed: one call gets `NOT_TAKEN`, and there is nothing else to know.
@@ -122,9 +126,9 @@ impl<L: RawLock, T> Seated<L, T> {
     /// When the lock has no such seat.
     ///
     /// # Safety
-    /// As long as the seat is used, no other [`Seat`] of that number is, neither from this function nor from
-    /// another: mind that [`take_seats`](Self::take_seats) does not know of it. The last use of such a seat
-    /// happens before this call.
+    /// As long as the seat is used, no other [`Seat`] of that number is, from this function or
+    /// another one. Mind that [`take_seats`](Self::take_seats) does not know of it. The last use of
+    /// such a seat happens before this call.
     pub unsafe fn seat_unchecked(&self, number: usize) -> Seat<'_, L, T> {
         assert!(number < L::SEATS, "seat {number} of a lock with {} seats", L::SEATS);
         Seat { cell: self, number }
@@ -186,11 +190,11 @@ impl<'a, L: RawLock, T> Seat<'a, L, T> {
     pub fn lock(&mut self) -> SeatGuard<'_, 'a, L, T> {
         match self.enter(&SpinThenYield) {
             Ok(()) => self.guard(),
-            Err(Withdrawn) => unreachable!("who does not give up does not withdraw"),
+            Err(Withdrawn) => unreachable!("this way of waiting does not give up"),
         }
     }
 
-    /// The lock, if that needs no waiting.
+    /// The lock, if no waiting is needed.
     ///
     /// `None` says that another seat was inside, entering or leaving.
     #[inline]
@@ -200,7 +204,7 @@ impl<'a, L: RawLock, T> Seat<'a, L, T> {
 
     /// Waits for the lock until `give_up`, asked between looks, returns `true`.
     ///
-    /// This is the timeout for those who have no clock, or one of their own.
+    /// This is the timeout for programs that have no clock, or one of their own.
     #[inline]
     pub fn lock_unless(&mut self, give_up: impl Fn() -> bool) -> Option<SeatGuard<'_, 'a, L, T>> {
         match self.enter(&Unless(give_up)) {
@@ -265,8 +269,8 @@ impl<L: RawLock, T> fmt::Debug for Seat<'_, L, T> {
 
 /// The data of a [`Seated`], until dropped.
 ///
-/// It may be sent to another thread and dropped there. A guard that is forgotten keeps everybody else
-/// out until its seat locks again.
+/// It may be sent to another thread and dropped there. A guard that is forgotten keeps all other
+/// seats out until its own locks again.
 #[must_use = "the lock is released as soon as the guard is dropped"]
 pub struct SeatGuard<'s, 'a, L: RawLock, T> {
     // Fields drop in this order: the access to the data ends before the visit does.
@@ -295,7 +299,7 @@ impl<L: RawLock, T> Deref for SeatGuard<'_, '_, L, T> {
 
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: this guard's seat is inside, and the raw lock lets in one at a time.
+        // SAFETY: this guard's seat is inside, and the raw lock admits one at a time.
         self.data.with(|data| unsafe { &*data })
     }
 }

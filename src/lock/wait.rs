@@ -1,15 +1,16 @@
 //! Ways of waiting that need nobody to wake them.
 //!
-//! A [`RawLock`](crate::lock::raw::RawLock) asks its caller how to wait. Owned seats wait in the ways of this
-//! file: they look again and again, so that a leaver owes them nothing, not even a fence. The waiters of the
-//! drop-in types sleep when it takes long.
+//! A [`RawLock`](crate::lock::raw::RawLock) asks its caller how to wait. Owned seats wait in the
+//! ways of this file: they look again and again, so that a leaver owes them nothing, not even a
+//! fence. The waiters of the drop-in types sleep when it takes long.
 //!
 //! # Real-time threads
-//! A thread that yields stays ready to run. Under real-time scheduling, such as Linux's `SCHED_FIFO`, it gives way
-//! to threads of its own priority or a higher one only. If it waits for a thread of lower priority on the same
-//! core, neither gets on. So let all owners of the seats of a lock have the same priority, or cores of their own,
-//! or bring a [`Waiting`] that sleeps. Without `std` waiters only spin, and a waiter and the thread that it waits
-//! for must not share a core at all, unless something preempts the waiter. The drop-in types sleep after a bounded
+//! A thread that yields stays ready to run. Under real-time scheduling, such as Linux's
+//! `SCHED_FIFO`, it gives way to threads of its own priority or a higher one only. If it waits for
+//! a thread of lower priority on the same core, neither gets on. So let all owners of the seats of
+//! a lock have the same priority, or cores of their own, or bring a [`Waiting`] that sleeps.
+//! Without `std` waiters only spin, and a waiter and the thread that it waits for must not share a
+//! core at all, unless something preempts the waiter. The drop-in types sleep after a bounded
 //! number of looks and are safe in this respect.
 #![forbid(unsafe_code)]
 

@@ -24,8 +24,8 @@ struct State {
 const MOST_PASSES: usize = 100_000;
 
 impl Baton {
-    /// Runs `contenders` copies of `run`, each with its number, by `schedule`: an endless sequence of
-    /// numbers, each taken modulo those who can still run.
+    /// Runs `contenders` copies of `run`, each with its number, by `schedule`: an endless sequence
+    /// of numbers, each taken modulo those who can still run.
     pub fn race(
         contenders: usize,
         schedule: impl Iterator<Item = usize> + Send + 'static,

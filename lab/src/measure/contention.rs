@@ -188,7 +188,8 @@ struct Seen {
 
 fn measure<S: Subject>(workload: Workload, threads: usize, slice: Duration) -> io::Result<Round> {
     let work = workload.work();
-    // On cache lines of its own, so that no lock is measured together with what happens to lie beside it.
+    // On cache lines of its own, so that no lock is measured together with what happens to lie
+    // beside it.
     let mut subject = CachePadded::new(S::fresh());
     let start = Start::default();
     let stop = AtomicBool::new(false);
@@ -231,7 +232,8 @@ fn measure<S: Subject>(workload: Workload, threads: usize, slice: Duration) -> i
     })
 }
 
-/// Jain's index: the square of the sum over the number times the sum of the squares; 0 for no entries.
+/// Jain's index: the square of the sum over the number times the sum of the squares; 0 for no
+/// entries.
 fn jain(entries: &[u64]) -> f64 {
     let sum: f64 = entries.iter().map(|&count| count as f64).sum();
     let squares: f64 = entries.iter().map(|&count| (count as f64).powi(2)).sum();

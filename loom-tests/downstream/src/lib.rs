@@ -1,18 +1,39 @@
 //! What a crate that uses `exclusion` looks like when it checks its own code with loom: the mutex
 //! is the same in both builds, only the threads and atomics around it come from loom in a test.
+//!
+//! It has a cfg of its own, `loom`, and asks for the loom build of `exclusion` beside it:
+//!
+//! ```text
+//! RUSTFLAGS="--cfg loom --cfg exclusion_loom" cargo test --release
+//! ```
+//!
+//! With `--cfg loom` alone `exclusion` stays as it is, so that a crate whose loom tests have
+//! nothing to do with `exclusion` need not know of it.
 
 use exclusion::BakeryMutex;
+#[cfg(loom)]
+use loom::sync::atomic::{AtomicU32, Ordering::Relaxed};
+#[cfg(not(loom))]
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 /// Hands out each number once.
 #[derive(Debug)]
 pub struct Dispenser {
     next: BakeryMutex<u32>,
+    /// How many were asked for when another thread was drawing.
+    refused: AtomicU32,
 }
+
+/// One for the whole program. A loom test makes its own: under loom there are no atomics in
+/// statics.
+#[cfg(not(loom))]
+pub static DISPENSER: Dispenser =
+    Dispenser { next: BakeryMutex::new(0), refused: AtomicU32::new(0) };
 
 impl Dispenser {
     /// Starts at 0.
     pub fn new() -> Self {
-        Self { next: BakeryMutex::new(0) }
+        Self { next: BakeryMutex::new(0), refused: AtomicU32::new(0) }
     }
 
     /// The next number.
@@ -25,13 +46,22 @@ impl Dispenser {
 
     /// The next number, unless somebody else is drawing.
     pub fn try_draw(&self) -> Option<u32> {
-        let mut next = self.next.try_lock()?;
+        let Some(mut next) = self.next.try_lock() else {
+            self.refused.fetch_add(1, Relaxed);
+            return None;
+        };
         let number = *next;
         *next += 1;
         Some(number)
     }
 
-    /// A mistake, to show that the tests would notice: another thread can draw between the two locks.
+    /// How often [`try_draw`](Self::try_draw) got nothing.
+    pub fn refused(&self) -> u32 {
+        self.refused.load(Relaxed)
+    }
+
+    /// A mistake, to show that the tests would notice: another thread can draw between the two
+    /// locks.
     pub fn draw_carelessly(&self) -> u32 {
         let number = *self.next.lock();
         *self.next.lock() += 1;
@@ -45,14 +75,14 @@ impl Default for Dispenser {
     }
 }
 
-#[cfg(all(test, exclusion_loom))]
+#[cfg(all(test, loom))]
 mod tests {
     use super::*;
     use exclusion::TournamentMutex;
     use loom::sync::Arc;
     use loom::thread;
     use std::io::Write;
-    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+    use std::sync::atomic::AtomicUsize;
 
     /// Runs a model and says how many executions it took.
     fn model(name: &str, run: impl Fn() + Send + Sync + 'static) {
@@ -77,6 +107,19 @@ mod tests {
             let mine = dispenser.draw();
             assert_ne!(mine, theirs.join().unwrap());
             assert_eq!(dispenser.try_draw(), Some(2));
+        });
+    }
+
+    #[test]
+    fn a_number_is_drawn_or_the_refusal_counted() {
+        model("downstream::a_number_is_drawn_or_the_refusal_counted", || {
+            let dispenser = Arc::new(Dispenser::new());
+            let other = dispenser.clone();
+            let theirs = thread::spawn(move || other.try_draw());
+            let mine = dispenser.try_draw();
+            let drawn = [mine, theirs.join().unwrap()].into_iter().flatten().count() as u32;
+            assert_eq!(drawn + dispenser.refused(), 2);
+            assert_eq!(dispenser.draw(), drawn);
         });
     }
 

@@ -1,15 +1,17 @@
 //! The hall: where threads wait that found all seats taken.
 //!
-//! A thread that finds no room sleeps at once. A leaver that finds it there takes a seat that has fallen free and gives
-//! it to the thread that has slept longest; a lock of one seat has none to lease and gives away itself. So nobody is
-//! woken for nothing, and a newcomer gets ahead of a sleeper only if it takes the seat between the leaver's two steps. A
-//! fair unlock leaves no such gap: it gives away what it has without letting go of it first.
+//! A thread that finds no room sleeps at once. A leaver that finds it there takes a seat that has
+//! fallen free and gives it to the thread that has slept longest; a lock of one seat has none to
+//! lease and gives away itself. So nobody is woken for nothing, and a newcomer gets ahead of a
+//! sleeper only if it takes the seat between the leaver's two steps. A fair unlock leaves no such
+//! gap: it gives away what it has without letting go of it first.
 //!
 //! Invariants:
-//! 1. A thread falls asleep here only if all seats are taken; where the lock has a single seat, and so none to lease, only
-//!    if a thread is inside.
-//! 2. Every leaving either sees that nobody sleeps here, or makes sure that the room it made does not stay
-//!    while somebody does: it gives it away, or another thread has taken it, or the sleeper sees it.
+//! 1. A thread falls asleep here only if all seats are taken; where the lock has a single seat, and
+//!    so none to lease, only if a thread is inside.
+//! 2. Every leaving either sees that nobody sleeps here, or makes sure that the room it made does
+//!    not stay while somebody does: it gives it away, or another thread has taken it, or the
+//!    sleeper sees it.
 //!
 //! That a leaver sees every sleeper that has not seen the leaving is the promise of `parking`.
 
@@ -56,8 +58,8 @@ impl<L: RawLock, const BYPASS: usize> Leased<L, BYPASS> {
         if here == NOBODY { Some(INSIDE) } else { Self::free_seat(here) }
     }
 
-    /// What can be given away: a free seat, so that the others that sleep still find all seats taken. Only a lock
-    /// that has no seats to lease gives away itself.
+    /// What can be given away: a free seat, so that the others that sleep still find all seats
+    /// taken. Only a lock that has no seats to lease gives away itself.
     fn gift(here: usize) -> Option<usize> {
         if Self::SEATS == NOBODY { Self::room(here) } else { Self::free_seat(here) }
     }
@@ -90,7 +92,8 @@ impl<L: RawLock, const BYPASS: usize> Leased<L, BYPASS> {
         if self.give(bit) {
             return;
         }
-        // A thread is counted but not asleep. It sees the room that we give back, or is asleep by now.
+        // A thread is counted but not asleep. It sees the room that we give back, or is asleep by
+        // now.
         self.here.fetch_and(!bit, LEAVE_HEARS.with(LEAVE));
         if !self.hall.is_empty() {
             self.give(NOTHING);

@@ -1,11 +1,11 @@
 //! What a guard of a drop-in type carries.
 
-/// Stands where others have their seat in the lease of one who went inside without.
+/// In the place of a seat, in the lease of a thread that went inside without one.
 pub(crate) const NO_SEAT: usize = 0;
 
 /// The seat of an acquisition; the state of a guard. It may be sent to another thread.
 #[derive(Debug)]
-#[must_use = "whoever loses the lease cannot unlock"]
+#[must_use = "without the lease nobody can unlock"]
 pub struct Lease {
     pub(crate) seat: usize,
 }

@@ -8,8 +8,8 @@
 //! | `INSIDE` (bit 0) | a thread is inside |
 //! | bit `s`, from 1 up | seat `s` of the raw lock is taken: its user enters, is inside or leaves |
 //!
-//! `INSIDE` is the lock. The raw lock is the line in front of it: it decides which waiter is next. An acquisition
-//! goes through these rooms until it is inside:
+//! `INSIDE` is the lock. The raw lock is the line in front of it: it decides which waiter is next.
+//! An acquisition goes through these rooms until it is inside:
 //!
 //! | room | who waits there | file |
 //! |---|---|---|
@@ -18,15 +18,16 @@
 //! | the line | a thread that has a seat, until it wins the raw lock | `raw` |
 //! | the door | the winner, until the holder has left | this one |
 //!
-//! `BYPASS` is how many newcomers may go inside past the threads that have a seat, between two that do so from a
-//! seat. With 0, none may. They are counted in `passed`, which only the holder writes.
+//! `BYPASS` is how many newcomers may go inside past the threads that have a seat, between two that
+//! do so from a seat. With 0, none may. They are counted in `passed`, which only the holder writes.
 //!
 //! Invariants:
-//! 1. A seat's bit is set by the thread that takes the seat, and cleared or given away by the thread that leaves
-//!    it: a seat has one user.
-//! 2. The holder has set `INSIDE`, from a word in which it was clear; or was given it by a thread that had it.
-//! 3. A newcomer sets `INSIDE` only if nobody has a seat, or fewer than `BYPASS` have passed. So among the threads
-//!    that have a seat the raw lock's order of service is the order of service.
+//! 1. A seat's bit is set by the thread that takes the seat, and cleared or given away by the
+//!    thread that leaves it: a seat has one user.
+//! 2. The holder has set `INSIDE`, from a word in which it was clear; or was given it by a thread
+//!    that had it.
+//! 3. A newcomer sets `INSIDE` only if nobody has a seat, or fewer than `BYPASS` have passed. So
+//!    among the threads that have a seat the raw lock's order of service is the order of service.
 //! 4. A thread that sleeps in the hall is served: see there.
 //! 5. At most one thread has won the raw lock and not released it: there is one at the door.
 //!
@@ -37,10 +38,13 @@
 //! | E3 | the sleeper's `parking::TELL` | `LEAVE_HEARS`: Acquire | that there is a sleeper to wake |
 //!
 //! All writes of `here` are read-modify-writes, so each continues the release sequences of all
-//! before it. What a thread gives to a sleeper of the hall goes by the lock of the queue, which carries E1 and E2 too.
+//! before it. What a thread gives to a sleeper of the hall goes by the lock of the queue, which
+//! carries E1 and E2 too.
 
 mod hall;
 mod lease;
+#[cfg(exclusion_asm)]
+mod machine_code;
 pub(super) mod parking;
 
 pub use lease::Lease;
@@ -76,7 +80,8 @@ const fn bit(seat: usize) -> usize {
     1 << seat
 }
 
-/// A raw lock whose seats are leased: the [`RawMutex`](lock_api::RawMutex) behind the drop-in types.
+/// A raw lock whose seats are leased: the [`RawMutex`](lock_api::RawMutex) behind the drop-in
+/// types.
 ///
 /// Any [`RawLock`] of at most `usize::BITS` seats will do, so this also makes a drop-in mutex of an
 /// algorithm that has no type of its own here:
@@ -95,33 +100,34 @@ const fn bit(seat: usize) -> usize {
 /// ```
 ///
 /// # Fairness
-/// At most `SEATS - 1` threads have a seat; the others wait in the hall for one. Among threads that have a seat the
-/// raw lock decides. Between two of them at most `BYPASS` newcomers enter.
+/// At most `SEATS - 1` threads have a seat; the others wait in the hall for one. Among threads that
+/// have a seat the raw lock decides. Between two of them at most `BYPASS` newcomers enter.
 ///
-/// A thread that leaves a seat gives it to the thread that has slept longest in the hall. Only a newcomer that
-/// arrives at that very moment may be quicker. With one seat there is no line: each `unlock` hands the lock to the
-/// thread that has slept longest, in the same way.
+/// A thread that leaves a seat gives it to the thread that has slept longest in the hall. Only a
+/// newcomer that arrives at that very moment may be quicker. With one seat there is no line: each
+/// `unlock` hands the lock to the thread that has slept longest, in the same way.
 ///
 /// # Handing over
 /// A thread waits, as far as this is concerned, once it has a seat or sleeps in the hall.
 ///
-/// - After an `unlock_fair` no newcomer passes: the next thread inside is one that has a seat. If the holder
-///   had one too, that seat goes to the thread that has slept longest in the hall, past any newcomer. With one seat
-///   the lock itself does.
-/// - `bump` does nothing if nobody waits. Otherwise it is an `unlock_fair` and a `lock` that goes behind
-///   every thread that waits: in the line as far as the raw lock keeps an order, and in the hall. So with a bakery, or
-///   with one seat, another thread has been inside when `bump` returns, unless all gave up.
+/// - After an `unlock_fair` no newcomer passes: the next thread inside is one that has a seat. If
+///   the holder had one too, that seat goes to the thread that has slept longest in the hall, past
+///   any newcomer. With one seat the lock itself does.
+/// - `bump` does nothing if nobody waits. Otherwise it is an `unlock_fair` and a `lock` that goes
+///   behind every thread that waits: in the line as far as the raw lock keeps an order, and in the
+///   hall. So with a bakery, or with one seat, another thread has been inside when `bump` returns,
+///   unless all gave up.
 ///
 /// Without `std` nobody sleeps, and neither knows of the threads in the hall.
 ///
 /// # When it is locked
-/// `is_locked` says whether a `try_lock` would fail: a thread is inside, or threads have a seat and no more newcomers may
-/// pass them. With `BYPASS` 0 that is the case as long as anybody is here.
+/// `is_locked` says whether a `try_lock` would fail: a thread is inside, or threads have a seat and
+/// no more newcomers may pass them. With `BYPASS` 0 that is the case as long as anybody is here.
 ///
 /// # Unlocking
 /// Unlocking still uses the lock after it is free, to see who sleeps. Safe code cannot tell. Code
-/// that frees the memory of a lock because it has just acquired it must not do so before the last holder's unlock
-/// has returned.
+/// that frees the memory of a lock because it has just acquired it must not do so before the last
+/// holder's unlock has returned.
 ///
 /// More seats than `usize` has bits do not compile.
 pub struct Leased<L, const BYPASS: usize = 0> {
@@ -257,8 +263,8 @@ impl<L: RawLock, const BYPASS: usize> Leased<L, BYPASS> {
         here == NOBODY || here & INSIDE == NOBODY && self.passed.load(Ordering::Relaxed) < BYPASS
     }
 
-    /// Goes inside if nobody is here, or past the threads that have a seat if few enough have done so since one of
-    /// those went.
+    /// Goes inside if nobody is here, or past the threads that have a seat if few enough have done
+    /// so since one of those went.
     fn pass(&self) -> Option<Lease> {
         // Relaxed: the compare-exchange settles it.
         let mut here = self.here.load(Ordering::Relaxed);
@@ -273,7 +279,8 @@ impl<L: RawLock, const BYPASS: usize> Leased<L, BYPASS> {
         None
     }
 
-    /// Counts a newcomer that has just passed, or sends it out again: more may have passed since it looked.
+    /// Counts a newcomer that has just passed, or sends it out again: more may have passed since it
+    /// looked.
     fn count_bypass(&self) -> Option<Lease> {
         let passed = self.passed.load(Ordering::Relaxed);
         if passed >= BYPASS {
@@ -302,8 +309,8 @@ impl<L: RawLock, const BYPASS: usize> Leased<L, BYPASS> {
             Arrival::Seated(seat) => seat,
         };
         let in_line = self.parking(&self.line, deadline);
-        // SAFETY: by invariant 1 the seat is ours alone, and E2 orders us after its last user. `here` is
-        // written as `Attendance` asks.
+        // SAFETY: by invariant 1 the seat is ours alone, and E2 orders us after its last user.
+        // `here` is written as `Attendance` asks.
         if unsafe { self.lock.acquire_among(seat, &Here(&self.here), &in_line) }.is_err() {
             self.leave(seat, bit(seat));
             return None;
@@ -399,7 +406,8 @@ impl<L: RawLock, const BYPASS: usize> Leased<L, BYPASS> {
     }
 
     fn parking<'a>(&'a self, lot: &'a Lot, deadline: Deadline) -> Parking<'a> {
-        // A thread that may be passed need not be quick, and a sleeper that is woken runs sooner than one that yields.
+        // A thread that may be passed need not be quick, and a sleeper that is woken runs sooner
+        // than one that yields.
         let patience = if BYPASS == 0 { Patience::Yields } else { Patience::Spins };
         Parking { lot, meeting: &self.here, deadline, patience }
     }

@@ -1,34 +1,36 @@
 //! Where the waiters of a drop-in lock sleep.
 //!
-//! The promise: a thread that parks at a place while `ready` is false is woken by the thread that makes `ready`
-//! true, or sees it true and does not sleep. A thread that makes it true pays next to nothing while nobody sleeps.
+//! The promise: a thread that parks at a place while `ready` is false is woken by the thread that
+//! makes `ready` true, or sees it true and does not sleep. A thread that makes it true pays next to
+//! nothing while nobody sleeps.
 //!
 //! | word | meaning |
 //! |---|---|
 //! | `parked` | how many threads sleep, or are about to |
 //! | the meeting word | the lock's own word, which a leaver changes anyway |
 //!
-//! The sleeper counts itself in `parked` and then looks at `ready` once more. The waker makes `ready` true and
-//! then reads `parked`. One of the two must see the other. There are two kinds of waker, and the sleeper does
-//! between counting and looking what each of them needs.
+//! The sleeper counts itself in `parked` and then looks at `ready` once more. The waker makes
+//! `ready` true and then reads `parked`. One of the two must see the other. There are two kinds of
+//! waker, and the sleeper does between counting and looking what each of them needs.
 //!
-//! A *leaver* changes the meeting word with a read-modify-write between its two steps. The sleeper makes a
-//! read-modify-write of the same word, so one of the two comes first:
+//! A *leaver* changes the meeting word with a read-modify-write between its two steps. The sleeper
+//! makes a read-modify-write of the same word, so one of the two comes first:
 //!
 //! | edge | write | read | carries |
 //! |---|---|---|---|
 //! | E1 | the sleeper's `TELL`: Release | `leased::LEAVE_HEARS`: Acquire | sleeper first: `parked`, so the leaver wakes it |
 //! | E2 | `leased::LEAVE`: Release | the sleeper's read-modify-write, then `SLEEP` | leaver first: what makes `ready` true |
 //!
-//! A contender *in the middle of an acquire* calls `wake`. It has no reason to change the lock's word, and so
-//! executes a full fence between its two steps; or it has executed one anyway and calls `wake_fenced`:
+//! A contender *in the middle of an acquire* calls `wake`. It has no reason to change the lock's
+//! word, and so executes a full fence between its two steps; or it has executed one anyway and
+//! calls `wake_fenced`:
 //!
 //! | edge | write | read | carries |
 //! |---|---|---|---|
 //! | E3 | `parked`, then `SLEEP`, then `ready` | the change, then `WAKE` or a fence of the raw lock, then `parked` | at least one of the two sees the other |
 //!
-//! Between its last look and falling asleep the sleeper holds the lock of its queue, which the waker takes too
-//! (`sync::lot`). Loom explores this file's promise: a lost wake-up is a deadlock.
+//! Between its last look and falling asleep the sleeper holds the lock of its queue, which the
+//! waker takes too (`sync::lot`). Loom explores this file's promise: a lost wake-up is a deadlock.
 
 use crate::lock::raw::{Place, Waiting, Withdrawn};
 use crate::lock::sync::edge::edges;
@@ -55,7 +57,8 @@ pub(super) enum Patience {
     Yields,
 }
 
-/// How a contender of a drop-in lock waits: it is patient for a while, then sleeps, until its deadline.
+/// How a contender of a drop-in lock waits: it is patient for a while, then sleeps, until its
+/// deadline.
 pub(super) struct Parking<'a> {
     pub(super) lot: &'a Lot,
     pub(super) meeting: &'a AtomicUsize,
@@ -117,9 +120,9 @@ impl Parking<'_> {
 
     /// What stands between counting ourselves and our last look.
     ///
-    /// The compare-exchange puts back what it found. It must stay a read-modify-write all the same: a
-    /// `fetch_or(0)` whose result nobody asks for is no instruction at all on x86-64.
-    fn meet(&self) {
+    /// The compare-exchange puts back what it found. It must stay a read-modify-write all the same:
+    /// a `fetch_or(0)` whose result nobody asks for is no instruction at all on x86-64.
+    pub(super) fn meet(&self) {
         // Relaxed, this and the failure: the word is only put back.
         let mut word = self.meeting.load(Ordering::Relaxed);
         while let Err(now) =

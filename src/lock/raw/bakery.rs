@@ -1,4 +1,4 @@
-//! Lamport's bakery (1974), with choosing and ticket in one word a seat.
+//! Lamport's bakery (1974), with choosing and ticket in one word per seat.
 //!
 //! A customer takes a ticket one higher than any it sees and waits until nobody has a lower one.
 //! Two customers may draw the same number; the lower seat then goes first.
@@ -12,25 +12,26 @@
 //! Only the customer on a seat writes that seat's word.
 //!
 //! Invariants:
-//! 1. Who is inside has the smallest (ticket, seat) of all tickets.
+//! 1. The holder has the smallest (ticket, seat) of all tickets.
 //! 2. A ticket drawn after another was published is greater.
-//! 3. A seat once seen idle or with a greater ticket needs no second look: what it draws later is
-//!    greater by 2.
+//! 3. A seat once seen idle or with a greater ticket needs no second look: by invariant 2, what it
+//!    draws later is greater.
 //!
 //! | edge | write | read | carries |
 //! |---|---|---|---|
 //! | E1 | `LEAVE`: Release; `DOORWAY`, then ticket; a fence, then withdrawal | `LOOK`: Acquire | the critical sections of that seat |
-//! | E2 | `CHOOSING`, then `DOORWAY` | ticket, then `TURN`, then look | the looker sees us choosing, or we see its ticket and draw a greater |
+//! | E2 | `CHOOSING`, then `DOORWAY` | ticket, then `TURN`, then look | the looker sees that we choose, or we see its ticket and draw a greater one |
 //! | E3 | ticket, then `TURN` | `CHOOSING`, then `DOORWAY`, then the highest ticket | the same race from the other side |
 //!
-//! A look that meets a greater ticket, or a withdrawal, passes on it, and a relaxed store ends the
-//! release sequence of the `LEAVE` before it: the fence before is what makes it part of E1.
+//! A look that finds a greater ticket, or a withdrawal, lets the looker pass. The relaxed store
+//! that wrote it ends the release sequence of the `LEAVE` before. The fence before that store makes
+//! it part of E1 all the same.
 //!
-//! At the limit: a customer that would need a higher ticket than a register holds steps back out of the doorway and
-//! waits until the highest ticket has been served, then draws again. Those inside are
-//! served meanwhile and nobody else can draw, so the bakery empties and numbers start afresh. Only
-//! first come, first served is lost, among those who met the limit. With 64 bits it takes
-//! centuries of a bakery that never empties to get there.
+//! At the limit: a customer that would need a higher ticket than a register holds steps back out of
+//! the doorway and waits until the highest ticket has been served, then draws again. The customers
+//! that have tickets are served meanwhile and nobody else can draw, so the bakery empties and
+//! numbers start afresh. Only first come, first served is lost, among the customers that met the
+//! limit. With 64 bits a bakery that never empties takes centuries to get there.
 
 use scopeguard::ScopeGuard;
 
@@ -46,11 +47,12 @@ const FIRST: usize = 2;
 edges! { "bakery":
     /// E2, E3: our choosing is out before we read a ticket.
     DOORWAY = Fence;
-    /// E2, E3: our ticket is out before we look whether it is our turn, and before we look who sleeps.
+    /// E2, E3: our ticket is out before we look whether it is our turn, and before we look for
+    /// sleepers.
     TURN = Fence;
-    /// E1: who passes knows what that seat did.
+    /// E1: a customer that passes knows what that seat did.
     LOOK = Acquire;
-    /// E1: what this seat did is known to whoever sees it idle.
+    /// E1: what this seat did is known to a customer that sees it idle.
     LEAVE = Release;
 }
 
@@ -71,9 +73,9 @@ edges! { "bakery":
 /// ```
 ///
 /// # Fairness
-/// First come, first served: whoever has drawn its ticket before another starts to draw enters
-/// before it. Drawing takes a bounded number of steps. Only at the last ticket one may have to wait
-/// outside, and loses its place.
+/// First come, first served: a contender that has drawn its ticket before another starts to draw
+/// enters before it. Drawing, the doorway, takes a bounded number of steps. Only when tickets run
+/// out may a contender have to wait outside, and it then loses its place.
 ///
 /// A bakery without seats does not compile.
 #[derive(Debug)]
@@ -152,7 +154,7 @@ impl<const N: usize, W: Layout> Bakery<N, W> {
         }
     }
 
-    /// The highest ticket that anybody has, and who has it; one below the first if nobody has one.
+    /// The highest ticket, and the seat that has it; one below the first ticket if there is none.
     #[inline]
     fn highest(&self, present: &impl Attendance) -> (usize, usize) {
         let mut highest = (FIRST - 1, 0);
@@ -165,8 +167,8 @@ impl<const N: usize, W: Layout> Bakery<N, W> {
 
     /// Waits until nobody is ahead of (ticket, seat).
     ///
-    /// We wait for the one just ahead of us. When it leaves nearly always nobody is left ahead, so
-    /// each contender is woken once, however long the line.
+    /// We wait for the seat just ahead of us. When that one leaves, nearly always none is left
+    /// ahead. So each contender is woken once, however long the line.
     #[inline]
     fn await_turn(
         &self,
@@ -176,7 +178,8 @@ impl<const N: usize, W: Layout> Bakery<N, W> {
         waiting: &impl Waiting,
     ) -> Result<(), Withdrawn> {
         TURN.fence();
-        // For those that saw us choosing. `TURN` stands between our ticket and the look for sleepers.
+        // For waiters that saw us choosing. `TURN` stands between our ticket and the look for
+        // sleepers.
         waiting.wake_fenced(Place::of(&self.seats[seat]));
         while let Some((word, ahead)) = self.just_ahead(seat, ticket, present, waiting)? {
             // Relaxed: we look again, with `LOOK`, before we pass.

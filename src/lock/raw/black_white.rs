@@ -1,8 +1,8 @@
 //! Taubenfeld's black-white bakery (2004): the bakery with bounded tickets.
 //!
-//! Tickets have a colour, that of one shared bit when they are drawn, and are numbered among their
-//! colour only. Whoever leaves turns the bit to the other colour than its own, so those of the old
-//! colour are served before those of the new, and the old numbers are free again.
+//! A ticket has a colour, that of one shared bit when it is drawn, and is numbered among its colour
+//! only. A leaver turns the bit to the other colour than its own. So tickets of the old colour are
+//! served before those of the new one, and the old numbers are free again.
 //!
 //! | word of a seat | meaning |
 //! |---|---|
@@ -14,26 +14,26 @@
 //! |---|---|
 //! | black (0, at first), white (1) | the colour that new tickets get; the other colour is served first |
 //!
-//! Only the customer on a seat writes that seat's word. The colour is written by whoever is inside.
+//! Only the customer on a seat writes that seat's word. The colour is written by the holder alone.
 //!
 //! Invariants:
-//! 1. Who is inside is ahead of everybody with a ticket: of two tickets of one colour the smaller
-//!    (number, seat) is ahead, of two colours the one that the shared bit does not show.
-//! 2. Where nobody withdraws, no number passes `N`.
+//! 1. The holder is ahead of every other ticket. Of two tickets of one colour the smaller (number,
+//!    seat) is ahead, of two colours the one that the shared bit does not show.
+//! 2. As long as nobody withdraws, no number passes `N`.
 //! 3. A seat once seen not to be ahead never gets ahead.
 //!
 //! | edge | write | read | carries |
 //! |---|---|---|---|
 //! | E1 | `LEAVE`: Release; `DOORWAY`, then ticket; a fence, then withdrawal | `LOOK`: Acquire | the critical sections of that seat |
-//! | E2 | `CHOOSING`, then `DOORWAY` | ticket, then `TURN`, then look | the looker sees us choosing, or we see its ticket |
+//! | E2 | `CHOOSING`, then `DOORWAY` | ticket, then `TURN`, then look | the looker sees that we choose, or we see its ticket |
 //! | E3 | ticket, then `TURN` | `CHOOSING`, then `DOORWAY`, then the highest number | the same race from the other side |
 //!
-//! Withdrawal and invariant 2: Taubenfeld's bound assumes that everybody who draws also enters.
-//! Two seats that give up in turn, each drawing while the other still has its ticket, count on
-//! for as long as one critical section lasts. So there is a limit after all, as in the plain
-//! bakery, and the same is done there: a customer that would need a higher number steps back and waits
-//! for the highest to go. To get there takes half as many withdrawals as a word can count, during one
-//! critical section.
+//! Withdrawal and invariant 2: Taubenfeld's bound assumes that every customer that draws also
+//! enters. Two customers that give up in turn, each drawing while the other still has its ticket,
+//! drive the numbers up for as long as one critical section lasts. So there is a limit after all,
+//! as in the plain bakery, and the same is done there: a customer that would need a higher number
+//! steps back and waits for the highest to go. To get there takes half as many withdrawals as a
+//! word can count, during one critical section.
 
 use scopeguard::ScopeGuard;
 
@@ -47,11 +47,12 @@ use crate::lock::sync::edge::{Edge, edges};
 edges! { "black_white":
     /// E2, E3: our choosing is out before we read the colour or a ticket.
     DOORWAY = Fence;
-    /// E2, E3: our ticket is out before we look whether it is our turn, and before we look who sleeps.
+    /// E2, E3: our ticket is out before we look whether it is our turn, and before we look for
+    /// sleepers.
     TURN = Fence;
-    /// E1: who passes knows what that seat did.
+    /// E1: a customer that passes knows what that seat did.
     LOOK = Acquire;
-    /// E1: what this seat did is known to whoever sees it idle.
+    /// E1: what this seat did is known to a customer that sees it idle.
     LEAVE = Release;
 }
 
@@ -104,7 +105,7 @@ unsafe impl<const N: usize, W: Layout> RawLock for BlackWhiteBakery<N, W> {
         _: &impl Attendance,
         waiting: &impl Waiting,
     ) -> Result<(), Withdrawn> {
-        // Everybody gets a look: by its word, whoever is passed also tells the colour.
+        // Every seat gets a look: the word of a seat that we pass also carries the colour.
         let ticket = self.draw(seat, waiting)?;
         let withdraw = scopeguard::guard((), |()| self.withdraw(seat));
         self.await_turn(seat, ticket, waiting)?;
@@ -182,7 +183,7 @@ impl<const N: usize, W: Layout> BlackWhiteBakery<N, W> {
         }
     }
 
-    /// The highest number of a colour, and who has it.
+    /// The highest number of a colour, and the seat that has it.
     #[inline]
     fn highest(&self, colour: usize) -> (usize, usize) {
         let mut highest = (0, 0);
@@ -196,7 +197,7 @@ impl<const N: usize, W: Layout> BlackWhiteBakery<N, W> {
         highest
     }
 
-    /// Waits until nobody is ahead, seat by seat.
+    /// Waits until no ticket is ahead, seat by seat.
     #[inline]
     fn await_turn(
         &self,
@@ -205,7 +206,8 @@ impl<const N: usize, W: Layout> BlackWhiteBakery<N, W> {
         waiting: &impl Waiting,
     ) -> Result<(), Withdrawn> {
         TURN.fence();
-        // For those that saw us choosing. `TURN` stands between our ticket and the look for sleepers.
+        // For waiters that saw us choosing. `TURN` stands between our ticket and the look for
+        // sleepers.
         waiting.wake_fenced(Place::of(&self.seats[seat]));
         for (other, register) in self.seats.iter().enumerate() {
             loop {
@@ -214,8 +216,8 @@ impl<const N: usize, W: Layout> BlackWhiteBakery<N, W> {
                 if !self.is_ahead((theirs, other), (mine, seat)) {
                     break;
                 }
-                // Relaxed: we look again, with `LOOK`. A turn of the colour may put those of the
-                // other colour behind us though they do not stir; it is announced at the colour.
+                // Relaxed: we look again, with `LOOK`. A turn of the colour may put tickets of the
+                // other colour behind us though their words stay; it is announced at the colour.
                 if theirs.colour == mine.colour {
                     waiting.wait(Place::of(register), || register.load(Edge::RELAXED) != word)?;
                 } else {

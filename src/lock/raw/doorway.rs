@@ -13,8 +13,9 @@ pub(super) const CHOOSING: usize = 1;
 
 /// What the seat's word says once its customer has chosen.
 ///
-/// Choosing takes a few steps, but nobody can say how long these take: the customer may be preempted in the middle. So
-/// this is a wait like any other, and a customer that has chosen wakes the threads that sleep at its word.
+/// Choosing takes a few steps, but nobody can say how long these take: the customer may be
+/// preempted in the middle. So this is a wait like any other, and a customer that has chosen wakes
+/// the threads that sleep at its word.
 #[inline]
 pub(super) fn settled<W: Layout>(
     register: &Register<W>,

@@ -26,12 +26,14 @@ pub struct Packed;
 
 /// Each register on a cache line of its own.
 ///
-/// A contender's store then takes no other register out of the caches of those that look at it. A register takes as much
-/// memory as [`CachePadded`] deems a line of the target, 128 bytes on x86-64.
+/// A contender's store then takes no other register out of the caches of those that look at it. A
+/// register takes as much memory as [`CachePadded`] deems a line of the target, 128 bytes on
+/// x86-64.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Padded;
 
-/// Registers that hold numbers up to `LAST` only, so that a test need not count to the end of a word.
+/// Registers that hold numbers up to `LAST` only, so that a test need not count to the end of a
+/// word.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Narrow<const LAST: usize>;

@@ -1,16 +1,16 @@
 //! Locks over numbered seats, from loads, stores and fences.
 //!
 //! A [`RawLock`] is an algorithm and nothing else: it holds no data, knows no threads and asks its
-//! caller how to wait. Its contenders sit on seats `0..SEATS`, at most one on a seat at a time. All
-//! shared memory is registers, a type of ours that has no read-modify-write, so these locks run
-//! where there is no compare-and-swap; the one exception says so in its name.
+//! caller how to wait. Its contenders sit on seats `0..SEATS`, at most one per seat at a time. All
+//! shared memory is registers, a type of this crate that has no read-modify-write. So these locks
+//! run where there is no compare-and-swap. The one exception says so in its name.
 //!
 //! | lock | seats | order of service | registers |
 //! |---|---|---|---|
-//! | [`Bakery`] | any | first come, first served from the doorway | one a seat |
-//! | [`BlackWhiteBakery`] | any | the same, with tickets that never pass the number of seats | one a seat and one |
-//! | [`Tournament`] of [`Peterson`] | any | no starvation; one bypass a node | three a node |
-//! | [`Tournament`] of [`Priority`] | any | no starvation; a sleeping waiter may be passed | three a node |
+//! | [`Bakery`] | any | first come, first served from the doorway | one per seat |
+//! | [`BlackWhiteBakery`] | any | the same, with tickets that never pass the number of seats | one per seat and one |
+//! | [`Tournament`] of [`Peterson`] | any | no starvation; one bypass per node | three per node |
+//! | [`Tournament`] of [`Priority`] | any | no starvation; a sleeping waiter may be passed | three per node |
 //! | [`Peterson`] | 2 | at most one bypass | three |
 //! | [`PetersonSwap`] | 2 | at most one bypass | three, one of them with a swap |
 //! | [`Priority`] | 2 | no starvation; a sleeping waiter may be passed | three |
@@ -43,7 +43,7 @@ pub use tournament::Tournament;
 
 /// A mutual-exclusion algorithm among numbered seats.
 ///
-/// This is the layer for people who bring their own threads, data or way of waiting. To put data
+/// This is the layer for programs that bring their own threads, data or way of waiting. To put data
 /// behind such a lock take [`Seated`](crate::lock::Seated), for a drop-in mutex
 /// [`BakeryMutex`](crate::BakeryMutex) or [`TournamentMutex`](crate::TournamentMutex).
 ///
@@ -70,16 +70,19 @@ pub use tournament::Tournament;
 /// `try_acquire` of another seat succeeds, and everything before the `release` happens before
 /// everything after the next success. This must hold for every [`Waiting`] that keeps its promise.
 ///
-/// No method unwinds, unless `waiting` does; then the seat is idle again. The `ready` that `waiting`
-/// is called with does nothing but look, and every [`Place`] is an address inside the lock.
+/// No method unwinds, unless `waiting` does; then the seat is idle again. The `ready` that
+/// `waiting` is called with does nothing but look, and every [`Place`] is an address inside the
+/// lock.
 ///
-/// Asked by the one who uses a seat and is not just acquiring, `is_idle` is `false` exactly if the seat is
-/// inside; a lock of one seat may always say `true`, if it can then be acquired again.
+/// Asked by the user of a seat, and not in the middle of an acquire, `is_idle` is `false` exactly
+/// if the seat is inside. A lock of one seat may always say `true`, if it can then be acquired
+/// again.
 pub unsafe trait RawLock: Send + Sync {
     /// How many seats the lock has.
     const SEATS: usize;
 
-    /// A lock that nobody holds.
+    /// A lock that nobody holds: the value to start from, for a lock of your own too. The locks of
+    /// this module have `new` as well.
     #[cfg(not(exclusion_loom))]
     #[allow(
         clippy::declare_interior_mutable_const,
@@ -94,19 +97,19 @@ pub unsafe trait RawLock: Send + Sync {
     /// Enters from `seat`, waiting for its turn as `waiting` says.
     ///
     /// # Errors
-    /// [`Withdrawn`] when `waiting` gave up. The seat is then as if it had never asked; the caller
-    /// owes the others a look at [`places`](Self::places), as after a release.
+    /// [`Withdrawn`] when `waiting` gave up. The seat is then as if it had never asked. A caller
+    /// whose waiters sleep wakes those at its [`places`](Self::places), as after a release.
     ///
     /// # Safety
-    /// `seat` is below `SEATS` and idle: nobody is entering from it or inside on it. Whoever used
-    /// it before is done and happens before this call. `waiting` keeps the promise of [`Waiting`].
+    /// `seat` is below `SEATS` and idle: nobody is entering from it or inside on it. Its last user
+    /// is done and happens before this call. `waiting` keeps the promise of [`Waiting`].
     #[inline]
     unsafe fn acquire(&self, seat: usize, waiting: &impl Waiting) -> Result<(), Withdrawn> {
-        // SAFETY: the same contract, and `Everybody` leaves nobody out.
+        // SAFETY: the same contract, and `Everybody` omits no seat.
         unsafe { self.acquire_among(seat, &Everybody, waiting) }
     }
 
-    /// As [`acquire`](Self::acquire), with help from a caller who knows which seats are in use.
+    /// As [`acquire`](Self::acquire), for a caller that knows which seats are in use.
     ///
     /// # Errors
     /// As for [`acquire`](Self::acquire).
@@ -138,27 +141,28 @@ pub unsafe trait RawLock: Send + Sync {
     /// `seat` is inside, by an `acquire` or `try_acquire` that happens before this call.
     unsafe fn release(&self, seat: usize);
 
-    /// Whether `seat` is neither entering nor inside, as the one who uses it sees it.
+    /// Whether `seat` is neither entering nor inside, as its user sees it.
     fn is_idle(&self, seat: usize) -> bool;
 
-    /// Names every place at which others may wait for `seat` to leave or withdraw, so that a
-    /// caller whose waiters sleep can wake them. To see who sleeps there it needs a full fence, or a
-    /// read-modify-write that the sleepers make too, after the release or withdrawal.
+    /// Names every place at which others may wait for `seat` to leave or withdraw, so that a caller
+    /// whose waiters sleep can wake them. Between the release or withdrawal and its look for
+    /// sleepers it needs a full fence, or a read-modify-write of a word that sleepers write in the
+    /// same way.
     fn places(&self, seat: usize, visit: impl FnMut(Place));
 }
 
-/// Which seats need a look.
+/// Which seats are in use.
 ///
-/// The promise: a seat is left out only if it was free, by a word that `seats` reads. Whoever takes a seat
-/// writes that word with a read-modify-write before it acquires, and whoever leaves one does so after it has
-/// released or withdrawn. The lock does not carry over what was done on the seats left out: who enters
-/// orders itself after that, say by that word.
+/// The promise: `seats` omits a seat only if an occupancy word says that it is free. A contender
+/// that takes a seat writes this word with a read-modify-write before it acquires, and one that
+/// leaves a seat does so after it has released or withdrawn. The lock does not carry over what was
+/// done on the seats omitted: the caller orders itself after that, for example by the same word.
 pub trait Attendance {
-    /// The seats out of `0..all` on which somebody may be, in ascending order.
+    /// The seats out of `0..all` that may be in use, in ascending order.
     fn seats(&self, all: usize) -> impl Iterator<Item = usize>;
 }
 
-/// Leaves nobody out, and reads no word: what owned seats need.
+/// Omits no seat, and reads no word: what owned seats need.
 pub struct Everybody;
 
 impl Attendance for Everybody {
@@ -170,13 +174,13 @@ impl Attendance for Everybody {
 
 /// How a contender waits, and when it gives up.
 ///
-/// The promise, on which the locks rely: `wait` returns `Ok` only when the last call of `ready` that it made
-/// returned `true`, and it made one. Ready-made ways are in [`wait`](crate::lock::wait).
+/// The promise, on which the locks rely: `wait` returns `Ok` only if it called `ready` and the last
+/// call returned `true`. Ready-made ways are in [`wait`](crate::lock::wait).
 pub trait Waiting {
     /// Returns once `ready` has been seen to hold, or gives up.
     ///
-    /// The contender that makes `ready` true announces it at `place`, by [`wake`](Self::wake) or by way of
-    /// [`RawLock::places`]. So every wait may be slept through.
+    /// The contender that makes `ready` true announces it at `place`, by [`wake`](Self::wake) or by
+    /// way of [`RawLock::places`]. So every wait may be slept through.
     ///
     /// # Errors
     /// [`Withdrawn`] when the contender no longer wants to enter.
@@ -184,8 +188,8 @@ pub trait Waiting {
 
     /// Called in the middle of an `acquire` after a change that others may wait for at `place`.
     ///
-    /// A way of waiting whose waiters sleep must see each sleeper that has not seen the change: it needs a full
-    /// fence before it looks for sleepers, as they need one before their last look.
+    /// A way of waiting whose waiters sleep must see each sleeper that has not seen the change: it
+    /// needs a full fence before it looks for sleepers, as they need one before their last look.
     #[inline]
     fn wake(&self, place: Place) {
         let _ = place;
@@ -210,7 +214,7 @@ impl core::fmt::Display for Withdrawn {
 
 impl core::error::Error for Withdrawn {}
 
-/// Where one waits: the address of the register that somebody else is going to write.
+/// Where a contender waits: the address of the register that another one is going to write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Place(usize);
 
@@ -238,7 +242,7 @@ impl Waiting for NoPatience {
     }
 }
 
-/// `RawLock`'s starting value, as a constant or, under loom, as a function.
+/// The starting value of a `RawLock`, as a constant or, under loom, as a function.
 macro_rules! unlocked {
     ($value:expr) => {
         #[cfg(not(exclusion_loom))]
@@ -264,7 +268,7 @@ macro_rules! fresh {
 }
 pub(crate) use fresh;
 
-/// `new` and `Default` of a lock, for whoever uses it as it is. `new` makes the packed layout, so that it need not be named.
+/// `new` and `Default` of a lock. `new` makes the packed layout, so that it need not be named.
 macro_rules! unlocked_at_first {
     ($what:literal: [$($generics:tt)*] $packed:ty, [$($any:tt)*] $lock:ty) => {
         impl<$($generics)*> $packed {

@@ -1,7 +1,7 @@
 //! Peterson's lock for two (1981), from loads and stores.
 //!
-//! Raise your flag; if the other's is down, enter. Otherwise give way, and wait until the other
-//! lowers its flag or gives way itself.
+//! A side raises its flag, and enters if the other's is down. Otherwise it gives way, and waits
+//! until the other lowers its flag or gives way itself.
 //!
 //! | word `want[side]` | meaning |
 //! |---|---|
@@ -15,15 +15,15 @@
 //! Only its side writes a flag. Both write `turn`, each with its own number.
 //!
 //! Invariants:
-//! 1. Who is inside has its flag up, and saw the other's flag down after raising it, or saw the
+//! 1. The holder has its flag up, and saw the other's flag down after raising it, or saw the
 //!    other give way after giving way itself.
-//! 2. Of two who both saw the other's flag up, the one whose turn was written first enters first.
+//! 2. If both sides saw the other's flag up, the side that wrote `turn` first enters first.
 //!
 //! | edge | write | read | carries |
 //! |---|---|---|---|
 //! | E1 | `LOWER`: Release; `GIVE_WAY`, then lower | `SEE_DOWN`, `AWAIT_DOWN`: Acquire | the other's critical sections |
-//! | E2 | flag, then `RAISE` | flag, then `RAISE`, then see | at least one of two who race sees the other's flag |
-//! | E3 | turn, then `GIVE_WAY`, then await | flag, then `RAISE`, then turn | who passes because it saw the other's flag down gave way before the other, who comes back, gives way |
+//! | E2 | flag, then `RAISE` | flag, then `RAISE`, then see | of two sides that race at least one sees the other's flag |
+//! | E3 | turn, then `GIVE_WAY`, then await | flag, then `RAISE`, then turn | a side that passes because it saw the other's flag down gave way before the other comes back and gives way |
 //! | E4 | `RAISE`, then turn | `AWAIT_TURN`: Acquire | the other's critical sections, when it has come back and given way |
 //!
 //! The usual text writes `want` and `turn` and only then looks; that needs a fence between the two
@@ -48,15 +48,15 @@ const UP: usize = 1;
 edges! { "peterson":
     /// E2, E4: our flag is up before we look at the other's, and before we give way.
     RAISE = Fence;
-    /// E3: our giving way is out before we look again, and before we look who sleeps.
+    /// E3: our giving way is out before we look again, and before we look for sleepers.
     GIVE_WAY = Fence;
-    /// E1: who finds nobody there knows what the other did inside.
+    /// E1: a side that finds nobody there knows what the other did inside.
     SEE_DOWN = Acquire;
-    /// E1: who waits for the other to leave knows what it did inside.
+    /// E1: a side that waits for the other to leave knows what it did inside.
     AWAIT_DOWN = Acquire;
     /// E4: the same, when the other has raised its flag again.
     AWAIT_TURN = Acquire;
-    /// E1: what we did inside is known to whoever sees our flag down.
+    /// E1: what we did inside is known to the side that sees our flag down.
     LOWER = Release;
 }
 

@@ -1,13 +1,13 @@
 //! Peterson's lock with a swap: the one algorithm here that is not loads and stores.
 //!
-//! The words and invariants are [`Peterson`](super::Peterson)'s. Writing `turn` with a swap puts
-//! the two writes in an order that both sides know, and the later one has read the earlier: no
-//! fence is left.
+//! The words and invariants are [`Peterson`](super::Peterson)'s. A swap of `turn` puts the two
+//! writes in an order that both sides know, and the later one has read the earlier. So entering
+//! needs no fence.
 //!
 //! | edge | write | read | carries |
 //! |---|---|---|---|
 //! | E1 | `LOWER`, `WITHDRAW`: Release | `SEE_DOWN`, `AWAIT_DOWN`: Acquire | the other's critical sections |
-//! | E2 | flag, then `GIVE`: Release | `TAKE`: Acquire, then see | who gives way second sees the other's flag |
+//! | E2 | flag, then `GIVE`: Release | `TAKE`: Acquire, then see | the side that gives way second sees the other's flag |
 //! | E3 | `GIVE`: Release | `AWAIT_TURN`: Acquire | the other's critical sections, when it has come back and given way |
 
 use scopeguard::ScopeGuard;
@@ -22,19 +22,19 @@ const DOWN: usize = 0;
 const UP: usize = 1;
 
 edges! { "peterson_swap":
-    /// E2: who swaps second sees the first one's flag.
+    /// E2: the side that swaps second sees the other's flag.
     TAKE = Acquire;
-    /// E2, E3: our flag, and what we did inside, are known to whoever sees us give way.
+    /// E2, E3: our flag, and what we did inside, are known to the side that sees us give way.
     GIVE = Release;
-    /// E1: who finds nobody there knows what the other did inside.
+    /// E1: a side that finds nobody there knows what the other did inside.
     SEE_DOWN = Acquire;
-    /// E1: who waits for the other to leave knows what it did inside.
+    /// E1: a side that waits for the other to leave knows what it did inside.
     AWAIT_DOWN = Acquire;
     /// E3: the same, when the other has raised its flag again.
     AWAIT_TURN = Acquire;
-    /// E1: what we did inside earlier is known to whoever passes because we give up.
+    /// E1: what we did inside earlier is known to the side that passes because we give up.
     WITHDRAW = Release;
-    /// E1: what we did inside is known to whoever sees our flag down.
+    /// E1: what we did inside is known to the side that sees our flag down.
     LOWER = Release;
 }
 
@@ -64,7 +64,7 @@ pub struct PetersonSwap<W: Layout = Packed> {
 
 unlocked_at_first!("lock": [] PetersonSwap, [W: Layout] PetersonSwap<W>);
 
-// SAFETY: who swaps second sees the first one's flag, and waits; the edges are E1 and E3.
+// SAFETY: the side that swaps second sees the other's flag, and waits; the edges are E1 and E3.
 unsafe impl<W: Layout> RawLock for PetersonSwap<W> {
     const SEATS: usize = 2;
 

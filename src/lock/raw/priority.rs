@@ -1,9 +1,9 @@
-//! The priority node: a lock for two in which the one without priority keeps its flag down.
+//! The priority node: a lock for two in which the side without priority keeps its flag down.
 //!
 //! From the tournament algorithm in the lecture notes of Craus and Buțincu.
 //!
 //! Each side raises its flag and looks at the other's. Where both are up, the side with priority
-//! waits and the other lowers its flag and waits outside. Whoever leaves hands over the priority.
+//! waits, and the other lowers its flag and waits outside. A leaver hands over the priority.
 //!
 //! | word `want[side]` | meaning |
 //! |---|---|
@@ -14,22 +14,22 @@
 //! |---|---|
 //! | 0, 1 | the side that need not lower its flag |
 //!
-//! Only its side writes a flag. The priority is written by whoever is inside.
+//! Only its side writes a flag. The priority is written by the holder alone.
 //!
 //! Invariants:
-//! 1. Who is inside has its flag up and saw the other's down after raising it. Priority has no part
+//! 1. The holder has its flag up and saw the other's down after raising it. Priority has no part
 //!    in safety.
-//! 2. Of two who want to enter, the one with priority never lowers its flag.
+//! 2. Of two sides that want to enter, the one with priority never lowers its flag.
 //!
 //! | edge | write | read | carries |
 //! |---|---|---|---|
 //! | E1 | `LOWER`: Release; `RAISE`, then lower | `SEE_DOWN`, `AWAIT_DOWN`: Acquire | the other's critical sections |
-//! | E2 | flag, then `RAISE` | flag, then `RAISE`, then see | at least one of two who race sees the other's flag |
+//! | E2 | flag, then `RAISE` | flag, then `RAISE`, then see | of two sides that race at least one sees the other's flag |
 //!
-//! Stepping back lowers a flag that was not inside this time. It is part of E1 all the same: the
-//! other may pass on it, and a relaxed store ends the release sequence of the last `LOWER`. The
-//! fence before it makes it a release; the original, which lowers the flag at the start of
-//! each attempt and before any fence, would need a release store there.
+//! Stepping back lowers the flag of a side that was not inside this time. It is part of E1 all the
+//! same: the other side may pass because of it, and a relaxed store ends the release sequence of
+//! the last `LOWER`. The fence before it makes it a release. The original lowers the flag at the
+//! start of each attempt, before any fence, and would need a release store there.
 
 use scopeguard::ScopeGuard;
 
@@ -45,11 +45,11 @@ const UP: usize = 1;
 edges! { "priority":
     /// E2: our flag is up before we look at the other's.
     RAISE = Fence;
-    /// E1: who finds nobody there knows what the other did inside.
+    /// E1: a side that finds nobody there knows what the other did inside.
     SEE_DOWN = Acquire;
-    /// E1: who waits for the other to leave knows what it did inside.
+    /// E1: a side that waits for the other to leave knows what it did inside.
     AWAIT_DOWN = Acquire;
-    /// E1: what we did inside is known to whoever sees our flag down.
+    /// E1: what we did inside is known to the side that sees our flag down.
     LOWER = Release;
 }
 
@@ -70,9 +70,9 @@ edges! { "priority":
 /// `W` is the [layout](Layout) of its registers.
 ///
 /// # Fairness
-/// No starvation: who leaves hands over the priority, and with it the other enters next as soon as
-/// it runs. Until it runs its flag is down, so the first may enter again and again: this is what
-/// makes the node fast when threads outnumber cores, and less fair than [`Peterson`](super::Peterson).
+/// No starvation: a leaver hands over the priority, and with it the other side enters next as soon
+/// as it runs. Until it runs its flag is down, and the first may enter again and again. This makes
+/// the node fast when threads outnumber cores, and less fair than [`Peterson`](super::Peterson).
 #[derive(Debug)]
 pub struct Priority<W: Layout = Packed> {
     want: [Register<W>; 2],
@@ -143,7 +143,7 @@ impl<W: Layout> Priority<W> {
         self.want[side].store(DOWN, Edge::RELAXED);
     }
 
-    /// Relaxed: priority decides who waits for whom, never who is inside.
+    /// Relaxed: priority decides which side waits for the other, and has no part in safety.
     #[inline]
     fn has_priority(&self, side: usize) -> bool {
         self.priority.load(Edge::RELAXED) == side

@@ -1,12 +1,12 @@
 //! The tournament (Peterson and Fischer 1977): a binary tree of two-seat locks.
 //!
-//! A contender plays its way from a leaf to the root, and is inside when it has won the root.
+//! A contender climbs from its leaf to the root, and is inside when it has won the root.
 //!
-//! With `N` seats there are `N - 1` nodes, numbered from the root, 1, so that the children of `v` are
-//! `2v` and `2v + 1`. Positions `N..2N` are the seats themselves: seat `s` enters at position `N + s`, plays
-//! at each node above its position, on the left if it comes from an even position and on the right
-//! from an odd one. This gives a tree for every `N`, not only for powers of two; two seats are then
-//! at most one match apart in the number they play.
+//! With `N` seats there are `N - 1` nodes, numbered from the root, 1, so that the children of `v`
+//! are `2v` and `2v + 1`. Positions `N..2N` are the seats themselves: seat `s` enters at position
+//! `N + s` and plays at each node above it, on the left if it comes from an even position and on
+//! the right from an odd one. This gives a tree for every `N`, not only for powers of two. The
+//! numbers of nodes that two seats play at differ by at most one.
 //!
 //! | state of a seat | meaning |
 //! |---|---|
@@ -16,11 +16,11 @@
 //!
 //! Invariants:
 //! 1. At most one contender plays at a side of a node: it holds the node below.
-//! 2. Nodes are released from the root down. From the leaf up, a neighbour could win the leaf, climb
-//!    and play at a side that is still in use.
+//! 2. Nodes are released from the root down. From the leaf up, a neighbour could win the leaf,
+//!    climb and play at a side that is still in use.
 //!
-//! The edges are those of the nodes: each node carries the critical sections of everybody who came
-//! through it, since who releases it has released all nodes above before.
+//! The edges are those of the nodes. Each node carries the critical sections of every contender
+//! that came through it, since a contender that releases it has released all nodes above before.
 //!
 //! Withdrawing is the same as releasing the nodes already won, from the top down.
 
@@ -31,7 +31,8 @@ use super::{
     unlocked_at_first,
 };
 
-/// A tree of two-seat locks among `N` seats. The [layout](super::Layout) of its registers is that of its nodes.
+/// A tree of two-seat locks among `N` seats. The [layout](super::Layout) of its registers is that
+/// of its nodes.
 ///
 /// ```
 /// use exclusion::lock::{Seated, raw::Tournament};
@@ -64,7 +65,7 @@ unlocked_at_first! { "tournament":
     [const N: usize, Node: RawLock] Tournament<N, Node>
 }
 
-// SAFETY: who is inside holds the root, and by invariant 1 the root's contract is kept.
+// SAFETY: the holder has won the root, and by invariant 1 the root's contract is kept.
 unsafe impl<const N: usize, Node: RawLock> RawLock for Tournament<N, Node> {
     const SEATS: usize = {
         assert!(N > 0, "a tournament needs at least one seat");
@@ -87,7 +88,8 @@ unsafe impl<const N: usize, Node: RawLock> RawLock for Tournament<N, Node> {
             // SAFETY: we hold the nodes below this one.
             let withdraw =
                 scopeguard::guard((), |()| unsafe { self.release_from(path, level - 1) });
-            // SAFETY: by invariant 1 the side is ours: we hold the node below it, or it is our leaf.
+            // SAFETY: by invariant 1 the side is ours: we hold the node below it, or it is our
+            // leaf.
             unsafe { self.nodes[node].acquire(side, waiting)? };
             ScopeGuard::into_inner(withdraw);
         }
@@ -97,7 +99,7 @@ unsafe impl<const N: usize, Node: RawLock> RawLock for Tournament<N, Node> {
     #[inline]
     unsafe fn release(&self, seat: usize) {
         let path = Path::of::<N>(seat);
-        // SAFETY: who is inside holds all nodes of its path.
+        // SAFETY: a contender that is inside holds all nodes of its path.
         unsafe { self.release_from(path, path.height) };
     }
 

@@ -1,15 +1,15 @@
 //! Memory orderings by name.
 //!
 //! An *edge* is one half of a synchronises-with pair, or one full fence. Each file of `raw`, and
-//! `leased` and `parking`, declares its edges once with `edges!` and uses them by name where it reads
-//! and writes; a `Register` takes nothing else. In a normal build an edge is a
-//! constant ordering. Under `--cfg exclusion_loom` one edge of a running model can be weakened by its name,
+//! `leased` and `parking`, declares its edges once with `edges!` and uses them by name where it
+//! reads and writes; a `Register` takes nothing else. In a normal build an edge is a constant
+//! ordering. Under `--cfg exclusion_loom` one edge of a running model can be weakened by its name,
 //! which is how the crate shows that each of them is needed.
 #![forbid(unsafe_code)]
 
 use crate::lock::sync::{Ordering, full_fence};
 
-/// A named memory ordering: what one access contributes to a happens-before edge.
+/// A named memory ordering: what one access, or one fence, contributes to a happens-before edge.
 #[derive(Clone, Copy, Debug)]
 pub struct Edge {
     #[cfg(exclusion_loom)]
@@ -123,7 +123,8 @@ mod weakened {
         WEAKENED.get() == Some(name)
     }
 
-    /// Runs `model` with the edge of that name made relaxed, or acquire and release if it is a fence.
+    /// Runs `model` with the edge of that name made relaxed, or acquire and release if it is a
+    /// fence.
     ///
     /// # Panics
     /// When no edge has that name.

@@ -1,8 +1,9 @@
 //! The queues in which the waiters of a drop-in lock sleep.
 //!
-//! A [`Lot`] counts its sleepers and knows them by the address at which they sleep. A thread that wakes a sleeper may
-//! give it something, which is a number here and a seat or the lock to its users. The queues are parking_lot_core's.
-//! Under loom they are a mutex and a condition variable of loom's. Without `std` nobody sleeps.
+//! A [`Lot`] counts its sleepers and knows them by the address at which they sleep. A thread that
+//! wakes a sleeper may give it something, which is a number here and a seat or the lock to its
+//! users. The queues are parking_lot_core's. Under loom they are a mutex and a condition variable
+//! of loom's. Without `std` nobody sleeps.
 //!
 //! What a sleeper and a waker owe each other is told in `leased::parking`.
 
@@ -49,10 +50,12 @@ mod queues {
             self.count() == 0
         }
 
-        /// Sleeps until woken at `address`, or until the deadline, unless `ready`. Says what was given.
+        /// Sleeps until woken at `address`, or until the deadline, unless `ready`. Says what was
+        /// given.
         ///
-        /// `meet` is called when the sleeper is counted and has not yet looked at `ready`. `ready` is called
-        /// with the lock of the queue held, which [`give`](Self::give) and its kin take too.
+        /// `meet` is called when the sleeper is counted and has not yet looked at `ready`. `ready`
+        /// is called with the lock of the queue held, which [`give`](Self::give) and its kin take
+        /// too.
         ///
         /// The address is one inside the lock that this lot belongs to.
         #[cold]
@@ -66,8 +69,8 @@ mod queues {
             self.parked.fetch_add(1, Relaxed);
             meet();
             let validate = || !ready();
-            // SAFETY: the address is one inside this lock, which outlives the call. No closure panics or
-            // calls into the parking lot.
+            // SAFETY: the address is one inside this lock, which outlives the call. No closure
+            // panics or calls into the parking lot.
             let result = unsafe {
                 parking_lot_core::park(
                     address,
@@ -90,7 +93,8 @@ mod queues {
             unsafe { parking_lot_core::unpark_all(address, UnparkToken(NOTHING)) };
         }
 
-        /// Wakes the thread that has slept longest at `address` and gives it `gift`, if there is one.
+        /// Wakes the thread that has slept longest at `address` and gives it `gift`, if there is
+        /// one.
         pub(crate) fn give(&self, address: usize, gift: usize) -> bool {
             // SAFETY: the address is one inside this lock, and the closure does not panic.
             let result = unsafe { parking_lot_core::unpark_one(address, |_| UnparkToken(gift)) };
@@ -104,7 +108,8 @@ mod queues {
                 sleepers += 1;
                 FilterOp::Skip
             };
-            // SAFETY: the address is one inside this lock, and neither closure panics or calls into the parking lot.
+            // SAFETY: the address is one inside this lock, and neither closure panics or calls into
+            // the parking lot.
             unsafe { parking_lot_core::unpark_filter(address, count, |_| UnparkToken(NOTHING)) };
             sleepers
         }

@@ -1,9 +1,9 @@
 //! Where the crate chooses between the machine and loom.
 //!
 //! Everything above is written against the names in this file, so the source that ships is the
-//! source that loom explores. What else differs under `--cfg exclusion_loom`: constructors are not `const`, an
-//! edge can be weakened (`edge`), the queues of sleepers are loom's (`lot`), and loom is shown what a leased
-//! lock must not let happen (`probe`).
+//! source that loom explores. What else differs under `--cfg exclusion_loom`: constructors are not
+//! `const`, an edge can be weakened (`edge`), the queues of sleepers are loom's (`lot`), and loom
+//! is shown what a leased lock must not let happen (`probe`).
 
 #[cfg(not(exclusion_loom))]
 pub(crate) mod edge;
@@ -50,7 +50,8 @@ mod machine {
 
     /// Spins a little longer each time, then yields to the scheduler.
     ///
-    /// A look follows every pause, and no pause is long, so that whoever is next notices its turn soon.
+    /// A look follows every pause, and no pause is long, so that the waiter that is next notices
+    /// its turn soon.
     pub(crate) struct Backoff {
         step: Cell<u32>,
     }
@@ -79,7 +80,7 @@ mod machine {
             }
         }
 
-        /// Whether it would yield now, if it can.
+        /// Whether it has spun long enough, and would yield now if it can.
         #[inline]
         #[cfg(target_has_atomic = "ptr")]
         pub(crate) fn has_spun(&self) -> bool {

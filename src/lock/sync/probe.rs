@@ -1,8 +1,9 @@
 //! What loom watches inside a leased lock. On the machine there is nothing to it.
 //!
-//! Loom sees a race only where two threads come to the same cell. The data behind a leased lock is kept elsewhere, and a
-//! seat's registers are atomics, so the lock itself has to show loom what must not happen: two holders, two users of a
-//! seat, or two winners of the raw lock; or one of them that does not know what the one before it did.
+//! Loom sees a race only where two threads come to the same cell. The data behind a leased lock is
+//! kept elsewhere, and a seat's registers are atomics, so the lock itself has to show loom what
+//! must not happen: two holders, two users of a seat, or two winners of the raw lock; or one of
+//! them that does not know what the one before it did.
 
 pub(crate) use watched::Probe;
 
@@ -74,7 +75,8 @@ mod watched {
         }
     }
 
-    /// A cell with nothing in it. Two threads that write it without an order between them are a race.
+    /// A cell with nothing in it. Two threads that write it without an order between them are a
+    /// race.
     struct Witness(UnsafeCell<()>);
 
     // SAFETY: there is nothing in it, and loom checks each access.

@@ -1,0 +1,262 @@
+//! The fences and read-modify-writes that the edges name are instructions of the program that
+//! ships.
+//!
+//! Loom explores what the source says. A compiler may leave out what it takes for idle:
+//! `fetch_or(0)` whose result is unused is no instruction at all on x86-64. So the library is
+//! compiled to assembly once more, with a symbol around each operation
+//! (`src/lock/leased/machine_code.rs`), and what stands there is counted. Only x86-64 is read.
+#![cfg(not(exclusion_loom))]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// How many instructions of a kind there must be.
+#[derive(Clone, Copy, Debug)]
+enum Count {
+    Exactly(usize),
+    /// Where the compiler may have reason to write a path down twice.
+    AtLeast(usize),
+}
+use Count::{AtLeast, Exactly};
+
+impl Count {
+    fn allows(self, found: usize) -> bool {
+        match self {
+            Exactly(count) => found == count,
+            AtLeast(count) => found >= count,
+        }
+    }
+}
+
+/// What a symbol must contain: so many full fences, so many read-modify-writes, and the edges that
+/// promise them.
+struct Row {
+    symbol: &'static str,
+    fences: Count,
+    writes: Count,
+    edges: &'static [&'static str],
+}
+
+const fn row(
+    symbol: &'static str,
+    fences: Count,
+    writes: Count,
+    edges: &'static [&'static str],
+) -> Row {
+    Row { symbol, fences, writes, edges }
+}
+
+const NONE: Count = Exactly(0);
+const ONE: Count = Exactly(1);
+const TWO: Count = Exactly(2);
+
+#[rustfmt::skip]
+const ROWS: &[Row] = &[
+    row("asm_bakery_acquire", TWO, NONE, &["bakery::DOORWAY", "bakery::TURN"]),
+    row("asm_bakery_release", NONE, NONE, &[]),
+    row("asm_black_white_acquire", TWO, NONE, &["black_white::DOORWAY", "black_white::TURN"]),
+    row("asm_black_white_release", NONE, NONE, &[]),
+    row("asm_peterson_acquire", TWO, NONE, &["peterson::RAISE", "peterson::GIVE_WAY"]),
+    row("asm_peterson_release", NONE, NONE, &[]),
+    row("asm_peterson_swap_acquire", NONE, ONE, &["peterson_swap::TAKE", "peterson_swap::GIVE"]),
+    row("asm_peterson_swap_release", NONE, NONE, &[]),
+    row("asm_priority_acquire", ONE, NONE, &["priority::RAISE"]),
+    row("asm_priority_release", NONE, NONE, &[]),
+
+    // The uncontended lock and unlock. A release has a path with a seat and one without.
+    row("asm_leased_acquire", NONE, ONE, &["leased::FIND_NOBODY"]),
+    row("asm_leased_release", NONE, AtLeast(1), &["leased::LEAVE", "leased::LEAVE_HEARS"]),
+    row("asm_leased_leave", NONE, ONE, &["leased::LEAVE", "leased::LEAVE_HEARS"]),
+    row("asm_leased_pass", NONE, AtLeast(1), &["leased::PASS", "leased::FIND_NOBODY"]),
+    row("asm_leased_take_seat", NONE, AtLeast(1), &["leased::TAKE_SEAT", "leased::FIND_NOBODY"]),
+    row("asm_leased_step_in", NONE, AtLeast(1), &["leased::STEP_IN"]),
+    row("asm_leased_serve_hall", NONE, AtLeast(2), &["leased::TAKE_SEAT", "leased::LEAVE", "leased::LEAVE_HEARS"]),
+
+    row("asm_parking_meet", ONE, ONE, &["parking::TELL", "parking::SLEEP"]),
+    row("asm_parking_wake", ONE, NONE, &["parking::WAKE"]),
+    row("asm_parking_wake_fenced", NONE, NONE, &[]),
+];
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Instruction {
+    /// Orders everything before it against everything after it, and is for nothing else.
+    FullFence,
+    /// Reads and writes a word in one go; on x86-64 a full fence too.
+    ReadModifyWrite,
+}
+
+/// What a line of assembly is, in AT&T's syntax. `lock or` of nothing to the own stack is how LLVM
+/// likes to fence.
+fn instruction(line: &str) -> Option<Instruction> {
+    let mut words = line.split_whitespace();
+    let first = words.next()?;
+    let locked = first == "lock";
+    let name = if locked { words.next()? } else { first };
+    let operands: String = words.collect();
+    if name == "mfence" || locked && name.starts_with("or") && is_idle_on_stack(&operands) {
+        Some(Instruction::FullFence)
+    } else if locked || name.starts_with("xchg") && operands.contains('(') {
+        Some(Instruction::ReadModifyWrite)
+    } else {
+        None
+    }
+}
+
+fn is_idle_on_stack(operands: &str) -> bool {
+    operands.starts_with("$0,") && operands.ends_with("(%rsp)")
+}
+
+/// A function of the assembly.
+#[derive(Default, Debug)]
+struct Function {
+    /// What is counted of it, in order.
+    instructions: Vec<Instruction>,
+    /// How many instructions it has in all.
+    length: usize,
+    /// The function to which it jumps, if it does.
+    jumps_to: Option<String>,
+}
+
+/// The functions of the assembly by their symbols.
+fn functions(assembly: &str) -> BTreeMap<String, Function> {
+    let mut functions = BTreeMap::<String, Function>::new();
+    let mut name = None;
+    // Some versions of LLVM write the prefix on a line of its own.
+    let assembly = assembly.replace("\tlock\n", "\tlock");
+    for line in assembly.lines() {
+        if line.starts_with(".Lfunc_end") {
+            name = None;
+        } else if let Some(label) = line.strip_suffix(':').filter(|label| !label.starts_with('.')) {
+            name = Some(label.trim_matches('"').to_owned());
+        } else if let Some(name) = &name
+            && !line.trim().starts_with(['.', '#'])
+        {
+            let function = functions.entry(name.clone()).or_default();
+            function.length += 1;
+            function.instructions.extend(instruction(line));
+            let target = line.trim().strip_prefix("jmp").map(|rest| rest.trim().trim_matches('"'));
+            function.jumps_to = target.map(str::to_owned).or(function.jumps_to.take());
+        }
+    }
+    functions
+}
+
+/// The instructions of a symbol; those of another if all it does is jump there.
+fn body<'a>(functions: &'a BTreeMap<String, Function>, symbol: &str) -> &'a [Instruction] {
+    let function = functions.get(symbol).unwrap_or_else(|| panic!("{symbol} is not there"));
+    match &function.jumps_to {
+        Some(target) if function.length == 1 => body(functions, target),
+        _ => &function.instructions,
+    }
+}
+
+/// Compiles the library as it ships, with the symbols, and returns the assembly.
+fn assembly() -> String {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("machine_code");
+    std::fs::create_dir_all(&directory).expect("a folder below target");
+    let file = directory.join("exclusion.s");
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
+    let output = Command::new(env!("CARGO"))
+        .args(["rustc", "--quiet", "--locked", "--release", "--lib", "--package", "exclusion"])
+        .args(["--no-default-features", "--features", "std", "--manifest-path"])
+        .arg(manifest)
+        .arg("--target-dir")
+        .arg(&directory)
+        .args(["--", "--cfg", "exclusion_asm", "-C", "codegen-units=1", "--emit"])
+        .arg(format!("asm={}", file.display()))
+        .output()
+        .expect("cargo can be run");
+    let complaints = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "the library does not compile to assembly:\n{complaints}");
+    std::fs::read_to_string(file).expect("assembly")
+}
+
+#[test]
+fn each_fence_and_each_read_modify_write_is_an_instruction() {
+    if !cfg!(target_arch = "x86_64") {
+        eprintln!("skipped: only the instructions of x86-64 are known here");
+        return;
+    }
+    let functions = functions(&assembly());
+    for Row { symbol, fences, writes, edges } in ROWS {
+        let body = body(&functions, symbol);
+        let count = |kind| body.iter().filter(|found| **found == kind).count();
+        for (kind, expected) in
+            [(Instruction::FullFence, fences), (Instruction::ReadModifyWrite, writes)]
+        {
+            let found = count(kind);
+            assert!(
+                expected.allows(found),
+                "{symbol}, with {edges:?}: {found} of {kind:?}, not {expected:?}"
+            );
+        }
+    }
+
+    // Wherever a waiter falls asleep: it counts itself, meets the leavers, and fences, before the
+    // queue is touched.
+    let parks: Vec<_> = functions.iter().filter(|(name, _)| name.contains("3Lot4park")).collect();
+    assert!(!parks.is_empty(), "nobody ever sleeps");
+    for (name, park) in parks {
+        use Instruction::{FullFence, ReadModifyWrite};
+        let first = &park.instructions[..3.min(park.instructions.len())];
+        assert_eq!(first, [ReadModifyWrite, ReadModifyWrite, FullFence], "{name}");
+    }
+}
+
+/// The sources of the lock half.
+fn sources(folder: PathBuf) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).expect("a folder of sources");
+    let paths = entries.map(|entry| entry.expect("an entry").path());
+    paths
+        .flat_map(|path| {
+            if path.is_dir() {
+                sources(path)
+            } else {
+                vec![std::fs::read_to_string(path).expect("a source")]
+            }
+        })
+        .collect()
+}
+
+/// The edges that must be instructions: full fences, and the two halves of a read-modify-write.
+#[test]
+fn no_edge_that_must_be_an_instruction_is_left_out() {
+    let mut needed = BTreeSet::new();
+    for source in sources(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/lock")) {
+        let Some((_, block)) = source.split_once("edges! { \"") else { continue };
+        let (block, rest) = block.split_once("\n}").expect("the end of the edges");
+        let (file, edges) = block.split_once('"').expect("the name of the file");
+        for (name, kind) in edges.lines().filter_map(|line| line.trim().split_once(" = ")) {
+            let halves = [format!("{name}.with("), format!(".with({name})")];
+            let is_fence = kind == "Fence;";
+            let is_half = halves.iter().any(|half| rest.contains(half));
+            // All accesses of the leased lock's word that carry an edge are read-modify-writes.
+            if is_fence || is_half || ["leased", "parking"].contains(&file) {
+                needed.insert(format!("{file}::{name}"));
+            }
+        }
+    }
+    let read: BTreeSet<_> =
+        ROWS.iter().flat_map(|row| row.edges).map(|edge| (*edge).to_owned()).collect();
+    assert_eq!(needed, read);
+}
+
+#[test]
+fn what_is_no_fence_is_not_taken_for_one() {
+    use Instruction::{FullFence, ReadModifyWrite};
+    assert_eq!(instruction("\tlock\t\torl\t$0, -64(%rsp)"), Some(FullFence));
+    assert_eq!(instruction("\tmfence"), Some(FullFence));
+    assert_eq!(instruction("\tlock\t\torq\t%rax, 8(%rdi)"), Some(ReadModifyWrite));
+    assert_eq!(instruction("\tlock\t\tcmpxchgq\t%rcx, 512(%rdi)"), Some(ReadModifyWrite));
+    assert_eq!(instruction("\txchgq\t%rax, 16(%rdi)"), Some(ReadModifyWrite));
+    assert_eq!(instruction("\txchgq\t%rax, %rcx"), None);
+    assert_eq!(instruction("\torl\t$0, -64(%rsp)"), None);
+    assert_eq!(instruction("\tlfence"), None);
+    let assembly = "name:\n\tlock\n\tincq\t(%rdi)\n\t#MEMBARRIER\n\tretq\n.Lfunc_end0:\n\tmfence\n\
+                    other:\n\t.cfi_startproc\n\tjmp\tname\n.Lfunc_end1:\n";
+    let functions = functions(assembly);
+    assert_eq!(functions["name"].length, 2);
+    assert_eq!(body(&functions, "name"), [ReadModifyWrite]);
+    assert_eq!(body(&functions, "other"), [ReadModifyWrite]);
+}
