@@ -4,6 +4,7 @@
 
 pub mod actors;
 pub mod broken;
+pub mod chains;
 pub mod chart;
 pub mod contention;
 pub mod criteria;
