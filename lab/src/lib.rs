@@ -9,6 +9,7 @@ pub mod chart;
 pub mod contention;
 pub mod criteria;
 pub mod diagram;
+pub mod drafts;
 pub mod erased;
 pub mod explorable;
 pub mod exploration;
