@@ -1,13 +1,31 @@
 //! The three criteria by which these algorithms are compared: bandwidth, client delay and synchronization delay; and how
-//! the work is spread over the nodes.
+//! the work is spread over the nodes. The worst cases stand beside the means.
 
 use std::fmt::Write;
 
 use exclusion::message::registry::{Algorithm, Shipped, Visitor};
-use exclusion::message::sim::{Delay, Report, Simulation, Workload};
+use exclusion::message::sim::{Delay, Report, Simulation, Spread, Workload};
 use serde::Serialize;
 
+use super::chains::{hand_overs, spread, undisturbed};
 use super::messages::{Load, Measure};
+
+/// The least, the mean and the most of a figure.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Range {
+    /// The least.
+    pub least: f64,
+    /// The mean.
+    pub mean: f64,
+    /// The most.
+    pub most: f64,
+}
+
+impl From<Spread> for Range {
+    fn from(Spread { min, mean, max }: Spread) -> Self {
+        Self { least: min, mean, most: max }
+    }
+}
 
 /// What an algorithm costs by each criterion. None where it does not get that far: plain voting deadlocks.
 #[derive(Clone, Debug, Serialize)]
@@ -30,6 +48,23 @@ pub struct Row {
     pub sync_delay: Option<f64>,
     /// Messages that each node sends or receives for an entry of anybody, when all always want in.
     pub load: Vec<f64>,
+    /// Messages of the dearest entry, one node after the other;
+    pub alone_worst: Option<f64>,
+    /// and of the dearest episode between two moments of silence, now and then a node.
+    pub light_worst: Option<f64>,
+    /// The longest client delay of those in the mean, in units of T.
+    pub client_delay_worst: Option<f64>,
+    /// The longest synchronization delay of those in the mean, in units of T.
+    pub sync_delay_worst: Option<f64>,
+    /// Messages from a request until the user leaves again, where nobody else is about.
+    pub entry_messages: Option<Range>,
+    /// Messages that come of leaving, where nobody else is about.
+    pub exit_messages: Option<Range>,
+    /// How many messages come one after the other from the request to the entry, where nobody else is about.
+    pub client_messages: Option<Range>,
+    /// How many messages come one after the other from an exit to the next entry, when all want in and when two do. Where
+    /// the cluster never rests, also when one does, which then waits for itself.
+    pub sync_messages: Option<Range>,
 }
 
 /// Compares a cluster by all criteria.
@@ -41,6 +76,37 @@ pub struct Compare {
 
 impl Compare {
     const ROUNDS: u64 = 40;
+
+    /// Runs that are written down are cut so that they send about so many messages.
+    const WRITTEN: f64 = 100_000.0;
+
+    /// Messages and stays take exactly T, so that delays come out in whole T.
+    fn simulation<P: Shipped>(self, cluster: &[P], workload: Workload) -> Simulation<P> {
+        let simulation = Simulation::new(cluster.to_vec()).seed(self.seed);
+        simulation.delay(Delay::Constant(1.0)).workload(workload)
+    }
+
+    /// Fills in what can only be read from traces.
+    fn read_traces<P: Shipped>(self, cluster: &[P], row: &mut Row) {
+        let nodes = cluster.len();
+        let dearest = row.light.unwrap_or(1.0).max(row.saturated.unwrap_or(1.0)).max(1.0);
+        let affordable = (Self::WRITTEN / dearest) as u64;
+        let entries = (Self::ROUNDS * nodes as u64).min(affordable.max(nodes as u64));
+        let trace = |workload| {
+            let report = self.simulation(cluster, workload).traced().run().ok()?;
+            report.trace
+        };
+        let alone = trace(Workload::Poisson { rate: 0.001, entries });
+        let alone = alone.map_or_else(Vec::new, |trace| undisturbed(&trace, P::RESTS));
+        let range = |counts: Vec<u64>| spread(counts).map(Range::from);
+        row.entry_messages = range(alone.iter().map(|it| it.entering).collect());
+        row.exit_messages = range(alone.iter().map(|it| it.leaving).collect());
+        row.client_messages = range(alone.iter().map(|it| it.chain).collect());
+        let wanting = [nodes, 2, 1].into_iter().filter(|&wanting| wanting > 1 || !P::RESTS);
+        let saturated =
+            wanting.filter_map(|wanting| trace(Workload::Saturated { wanting, entries }));
+        row.sync_messages = range(saturated.flat_map(|trace| hand_overs(&trace)).collect());
+    }
 }
 
 impl Visitor for Compare {
@@ -48,34 +114,42 @@ impl Visitor for Compare {
 
     fn visit<P: Shipped>(self, algorithm: &'static Algorithm, cluster: Vec<P>) -> Row {
         let nodes = cluster.len();
-        let mean = |load| {
+        let measure = |load| {
             let row = Measure { load, seed: self.seed }.measure(algorithm, cluster.clone());
-            row.error.is_none().then_some(row.mean)
+            row.error.is_none().then_some((row.mean, row.max))
         };
-        // Messages and stays take exactly T, so that delays come out in whole T.
-        let run = |workload| -> Option<Report> {
-            let delay = Delay::Constant(1.0);
-            let simulation = Simulation::new(cluster.clone()).seed(self.seed).delay(delay);
-            simulation.workload(workload).run().ok()
-        };
+        let run = |workload| -> Option<Report> { self.simulation(&cluster, workload).run().ok() };
         let entries = Self::ROUNDS * nodes as u64;
         // So seldom that nobody meets another; and not in turn, for that is the order of a ring.
-        let alone = run(Workload::Poisson { rate: 0.001, entries });
-        let saturated = run(Workload::Saturated { wanting: nodes, entries });
-        let load = saturated.as_ref().map_or_else(Vec::new, |report| {
+        let seldom = run(Workload::Poisson { rate: 0.001, entries });
+        let busy = run(Workload::Saturated { wanting: nodes, entries });
+        let load = busy.as_ref().map_or_else(Vec::new, |report| {
             report.load.iter().map(|&count| count as f64 / report.entries as f64).collect()
         });
-        Row {
+        let [alone, light, saturated] = [Load::Alone, Load::Light, Load::Saturated].map(measure);
+        let client_delay = seldom.and_then(|report| report.client_delay);
+        let sync_delay = busy.and_then(|report| report.sync_delay);
+        let mut row = Row {
             algorithm: algorithm.name,
             nodes,
             formula: P::cost(&cluster).expect("every algorithm has a formula").formula,
-            alone: mean(Load::Alone),
-            light: mean(Load::Light),
-            saturated: mean(Load::Saturated),
-            client_delay: alone.and_then(|report| report.client_delay).map(|delay| delay.mean),
-            sync_delay: saturated.and_then(|report| report.sync_delay).map(|delay| delay.mean),
+            alone: alone.map(|(mean, _)| mean),
+            light: light.map(|(mean, _)| mean),
+            saturated: saturated.map(|(mean, _)| mean),
+            client_delay: client_delay.map(|delay| delay.mean),
+            sync_delay: sync_delay.map(|delay| delay.mean),
             load,
-        }
+            alone_worst: alone.map(|(_, most)| most),
+            light_worst: light.map(|(_, most)| most),
+            client_delay_worst: client_delay.map(|delay| delay.max),
+            sync_delay_worst: sync_delay.map(|delay| delay.max),
+            entry_messages: None,
+            exit_messages: None,
+            client_messages: None,
+            sync_messages: None,
+        };
+        self.read_traces(&cluster, &mut row);
+        row
     }
 }
 
@@ -84,30 +158,100 @@ pub fn figure(value: Option<f64>) -> String {
     value.map_or_else(|| "-".to_owned(), |value| format!("{value:.1}"))
 }
 
+/// The least and the most of a count, or that there is none.
+fn from_to(range: Option<Range>) -> String {
+    match range {
+        None => "-".to_owned(),
+        Some(Range { least, most, .. }) if least == most => format!("{least}"),
+        Some(Range { least, most, .. }) => format!("{least}-{most}"),
+    }
+}
+
 /// Rows as a table that a person can read.
 pub fn table(rows: &[Row]) -> String {
     let mut text = format!(
-        "{:26}{:>6}{:>9}{:>9}{:>11}{:>14}{:>12}{:>14}\n",
+        "{:26}{:>6}{:>14}{:>14}{:>11}{:>8}{:>7}{:>20}{:>20}{:>9}\n",
         "algorithm",
         "nodes",
-        "alone",
-        "light",
+        "alone, worst",
+        "light, worst",
         "saturated",
-        "client delay",
-        "sync delay",
-        "busiest node"
+        "enter",
+        "leave",
+        "client delay, chain",
+        "sync delay, chain",
+        "busiest"
     );
     for row in rows {
-        let busiest = row.load.iter().copied().reduce(f64::max);
-        let [alone, light, saturated, client, sync, busiest] =
-            [row.alone, row.light, row.saturated, row.client_delay, row.sync_delay, busiest]
-                .map(figure);
+        let busiest = figure(row.load.iter().copied().reduce(f64::max));
+        let and_worst = |mean, worst| format!("{}, {}", figure(mean), figure(worst));
+        let and_chain = |delay, chain| format!("{} T, {}", figure(delay), from_to(chain));
         writeln!(
             text,
-            "{:26}{:>6}{alone:>9}{light:>9}{saturated:>11}{client:>12} T{sync:>10} T{busiest:>14}",
-            row.algorithm, row.nodes,
+            "{:26}{:>6}{:>14}{:>14}{:>11}{:>8}{:>7}{:>20}{:>20}{busiest:>9}",
+            row.algorithm,
+            row.nodes,
+            and_worst(row.alone, row.alone_worst),
+            and_worst(row.light, row.light_worst),
+            figure(row.saturated),
+            from_to(row.entry_messages),
+            from_to(row.exit_messages),
+            and_chain(row.client_delay, row.client_messages),
+            and_chain(row.sync_delay, row.sync_messages),
         )
         .expect("a string takes it");
     }
+    text.push_str(
+        "Messages per entry: one node after the other, now and then a node, and all always. To enter and to leave:\n\
+         undisturbed, least to most. Chains: messages one after the other, undisturbed to enter, from an exit to the\n\
+         next entry; least to most.\n",
+    );
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use exclusion::message::registry::Size;
+
+    fn row(name: &str, nodes: usize) -> Row {
+        let algorithm = Algorithm::named(name).expect("it is in the registry");
+        algorithm.build(Size::of(nodes), Compare { seed: 1 }).expect("it can be built")
+    }
+
+    #[test]
+    fn entering_and_leaving_cost_what_the_source_says() {
+        let n = 8;
+        let most = |range: Option<Range>| range.expect("it was measured").most as usize;
+        for (name, enter, leave, client, sync) in [
+            ("central_coordinator", 2, 1, 2, 2),
+            ("ricart_agrawala", 2 * (n - 1), 0, 2, 1),
+            ("token_ring", n - 1, 1, n, n),
+        ] {
+            let row = row(name, n);
+            let most_of =
+                [row.entry_messages, row.exit_messages, row.client_messages, row.sync_messages];
+            assert_eq!(most_of.map(most), [enter, leave, client, sync], "{name}");
+        }
+        let ring = row("token_ring", n);
+        assert_eq!(ring.client_messages.expect("it was measured").least, 0.0);
+        assert_eq!(ring.sync_messages.expect("it was measured").least, 1.0);
+    }
+
+    #[test]
+    fn worst_cases_are_no_better_than_means() {
+        for name in ["carvalho_roucairol", "raymond", "suzuki_kasami_ring", "maekawa"] {
+            let row = row(name, 9);
+            for (mean, worst) in [
+                (row.alone, row.alone_worst),
+                (row.light, row.light_worst),
+                (row.client_delay, row.client_delay_worst),
+                (row.sync_delay, row.sync_delay_worst),
+            ] {
+                let (mean, worst) = (mean.expect("measured"), worst.expect("measured"));
+                assert!(worst >= mean, "{name}: {worst} after {mean}");
+            }
+        }
+        assert!(row("raymond", 9).light_worst > row("raymond", 9).light, "some are dearer");
+    }
 }

@@ -2,6 +2,7 @@
 //! that are broken on purpose.
 
 pub mod broken;
+pub mod drafts;
 pub mod erased;
 pub mod exploration;
 pub mod registers;
