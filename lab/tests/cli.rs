@@ -4,7 +4,7 @@ mod common;
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
 use common::{folder, lab, lab_in};
@@ -477,13 +477,15 @@ fn the_explorer_serves_on_this_machine() {
     assert_eq!(taken.status.code(), Some(2), "{taken:?}");
     drop(free);
 
-    let mut serving = Command::new(env!("CARGO_BIN_EXE_lab"))
-        .args(["check", "naimi_trehel", "--explore", "--port", &port])
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("the lab runs");
+    let mut serving = Serving(
+        Command::new(env!("CARGO_BIN_EXE_lab"))
+            .args(["check", "naimi_trehel", "--explore", "--port", &port])
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the lab runs"),
+    );
     let mut said = String::new();
-    let stdout = serving.stdout.take().expect("it is piped");
+    let stdout = serving.0.stdout.take().expect("it is piped");
     BufReader::new(stdout).read_line(&mut said).expect("it says where");
     assert!(said.contains(&format!("http://localhost:{port}")), "{said}");
 
@@ -501,10 +503,18 @@ fn the_explorer_serves_on_this_machine() {
             None
         })
     });
-    let _ = serving.kill();
-    let _ = serving.wait();
     let answer = answer.expect("it answers");
     assert!(answer.contains("mutual exclusion") && answer.contains("no deadlock"), "{answer}");
+}
+
+/// A server that does not outlive its test, however that ends.
+struct Serving(Child);
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
 }
 
 /// The names of all algorithms.
