@@ -2,13 +2,14 @@
 
 mod common;
 
+use common::by_hand::ByHand;
 use common::happened_before::{out_of_order, requests};
 use exclusion::message::quorum::Scheme;
 use exclusion::message::sim::{Delay, Report, SimCause, Simulation, Workload};
 use exclusion::message::{
-    CarvalhoRoucairol, CentralCoordinator, Channels, ClusterError, Input, Lamport, Maekawa, NodeId,
-    Outbox, Protocol, Quorums, RaymondK, RicartAgrawala, SinghalDynamic, Violation, central,
-    lamport, maekawa, ricart_agrawala, step,
+    CarvalhoRoucairol, CentralCoordinator, Channels, ClusterError, Input, Lamport, Maekawa,
+    Majority, Message, NodeId, Outbox, Protocol, Quorums, RaymondK, RicartAgrawala, SinghalDynamic,
+    Stamp, Violation, central, lamport, maekawa, majority, ricart_agrawala, step,
 };
 
 /// A busy run with delays at random, traced.
@@ -142,6 +143,141 @@ fn alternating_schemes_balance_the_load_of_a_triangle() {
     assert!(most > 2 * least, "{least} to {most}");
 }
 
+/// What the nodes of Maekawa's algorithm and of the majority say to each other, by kind.
+fn kind(wanted: &'static str) -> impl Fn(&majority::Message) -> bool {
+    move |message| message.kind() == wanted
+}
+
+/// The same, about a request of this node.
+fn of(wanted: &'static str, node: u32) -> impl Fn(&majority::Message) -> bool {
+    use majority::Message::{Confirm, Inquire, Release, Relinquish, Request};
+    move |message| match *message {
+        Request(request)
+        | Confirm(request, _)
+        | Inquire(request)
+        | Relinquish(request)
+        | Release(request) => message.kind() == wanted && request.node == NodeId(node),
+    }
+}
+
+#[test]
+fn any_majority_will_do() {
+    // Of five nodes two are slow: whichever they are, three are enough.
+    for slow in [[1, 2], [1, 3], [2, 4], [3, 4]] {
+        let mut cluster = ByHand::new(Majority::cluster(5).unwrap());
+        cluster.request(0);
+        let quick: Vec<_> = (1..5).filter(|node| !slow.contains(node)).collect();
+        for &node in &quick {
+            cluster.deliver(node, kind("REQUEST"));
+            assert_eq!(cluster.entered, [], "two of five are no majority");
+            cluster.deliver(0, kind("CONFIRM"));
+        }
+        assert_eq!(cluster.entered, [NodeId(0)]);
+        // The slow ones confirm while it is inside, and when it has left: both are taken.
+        cluster.deliver(slow[0], kind("REQUEST"));
+        cluster.deliver(slow[1], kind("REQUEST"));
+        cluster.deliver(0, kind("CONFIRM"));
+        cluster.release(0);
+        cluster.deliver(0, kind("CONFIRM"));
+        cluster.request(0);
+        cluster.deliver_all();
+        assert_eq!(cluster.entries_of(0), 2);
+    }
+}
+
+#[test]
+fn half_of_the_weight_is_no_majority() {
+    let alone = |weights: &[u64]| {
+        let mut cluster = ByHand::new(Majority::weighted(weights).unwrap());
+        cluster.request(0);
+        cluster.entries_of(0)
+    };
+    assert_eq!([alone(&[3, 1, 1]), alone(&[2, 1, 1]), alone(&[1, 1])], [1, 0, 0]);
+    assert_eq!(alone(&[u64::MAX, u64::MAX]), 0, "weights may sum past 64 bits");
+}
+
+#[test]
+fn a_release_may_overtake_its_request() {
+    let mut cluster = ByHand::new(Majority::cluster(3).unwrap());
+    cluster.request(0);
+    cluster.deliver(1, kind("REQUEST"));
+    cluster.deliver(0, kind("CONFIRM"));
+    cluster.release(0);
+    // At node 2 the REQUEST comes last: it is over, and node 2's confirmation is free for another.
+    cluster.deliver(2, kind("RELEASE"));
+    cluster.deliver(2, kind("REQUEST"));
+    assert!(!cluster.in_flight.iter().any(|(from, ..)| *from == NodeId(2)), "nothing to say");
+    cluster.deliver(1, kind("RELEASE"));
+    cluster.request(1);
+    cluster.deliver(2, kind("REQUEST"));
+    cluster.deliver(1, kind("CONFIRM"));
+    assert_eq!(cluster.entered, [0, 1].map(NodeId));
+}
+
+#[test]
+fn the_next_request_ends_the_one_before() {
+    let mut cluster = ByHand::new(Majority::cluster(3).unwrap());
+    for _ in 0..2 {
+        cluster.request(0);
+        cluster.deliver(1, kind("REQUEST"));
+        cluster.deliver(0, kind("CONFIRM"));
+        cluster.release(0);
+        cluster.deliver(1, kind("RELEASE"));
+    }
+    // Node 2 has heard nothing yet: it confirms the first request, and the second when that comes.
+    cluster.deliver(2, kind("REQUEST"));
+    cluster.deliver(2, kind("REQUEST"));
+    let said: Vec<_> = cluster.in_flight.iter().filter(|it| it.0 == NodeId(2)).collect();
+    assert_eq!(said.len(), 2, "{said:?}");
+    cluster.deliver_all();
+    assert_eq!(cluster.entered, [0, 0].map(NodeId));
+}
+
+#[test]
+fn an_inquiry_may_overtake_its_confirmation_and_a_relinquishing_its_release() {
+    let mut cluster = ByHand::new(Majority::cluster(3).unwrap());
+    // Node 2 confirms node 1, then hears of node 0, which is older.
+    cluster.request(0);
+    cluster.request(1);
+    cluster.deliver(2, of("REQUEST", 1));
+    cluster.deliver(2, of("REQUEST", 0));
+    cluster.deliver(1, kind("INQUIRE"));
+    cluster.deliver(1, kind("CONFIRM"));
+    assert_eq!(cluster.entered, [], "it gave back what came late");
+    // Node 0 enters with node 1, which gives way to it.
+    cluster.deliver(1, of("REQUEST", 0));
+    cluster.deliver(0, kind("CONFIRM"));
+    assert_eq!(cluster.entered, [NodeId(0)]);
+    // Node 1 is served before node 2 hears that it was given anything back.
+    cluster.deliver(0, of("REQUEST", 1));
+    cluster.release(0);
+    cluster.deliver(1, of("RELEASE", 0));
+    cluster.deliver(1, kind("CONFIRM"));
+    assert_eq!(cluster.entered, [0, 1].map(NodeId));
+    cluster.release(1);
+    cluster.deliver(2, of("RELEASE", 1));
+    cluster.deliver(2, of("RELINQUISH", 1));
+    cluster.deliver_all();
+    cluster.request(2);
+    cluster.deliver_all();
+    assert_eq!(cluster.entered, [0, 1, 2].map(NodeId));
+}
+
+#[test]
+fn the_majority_that_is_quickest_is_quicker_than_a_fixed_one() {
+    let n = 15;
+    fn wait<P: Protocol>(nodes: Vec<P>) -> f64 {
+        let workload = Workload::Poisson { rate: 0.001, entries: 2000 };
+        let simulation = Simulation::new(nodes).delay(Delay::Exponential(1.0)).workload(workload);
+        simulation.run().unwrap().client_delay.unwrap().mean
+    }
+    let (any, fixed) = (
+        wait(Majority::cluster(n).unwrap()),
+        wait(Maekawa::cluster(&Quorums::majority(n).unwrap())),
+    );
+    assert!(any < 0.7 * fixed, "{any} T for any, {fixed} T for fixed sets");
+}
+
 #[test]
 fn lamport_without_order_goes_wrong() {
     let wrong = (0..200).any(|seed| {
@@ -177,11 +313,16 @@ fn clusters_that_cannot_be_are_refused() {
         assert_eq!(RicartAgrawala::cluster(n), Err(few.clone()));
         assert_eq!(CarvalhoRoucairol::cluster(n), Err(few.clone()));
         assert_eq!(SinghalDynamic::cluster(n), Err(few.clone()));
+        assert_eq!(Majority::cluster(n), Err(few.clone()));
+        assert_eq!(Majority::weighted(&vec![1; n]), Err(few.clone()));
         assert_eq!(RaymondK::cluster(n, 1), Err(few));
         assert_eq!(Maekawa::grid(n), Err(ClusterError::TooFewNodes(n)));
     }
     let stranger = CentralCoordinator::coordinated_by(NodeId(3), 3).unwrap_err();
     assert_eq!(stranger.to_string(), "there is no n3: the nodes are n0 to n2");
+    let weightless = Majority::weighted(&[1, 0, 1]).unwrap_err();
+    assert_eq!(weightless.to_string(), "n1 has weight 0: give it 1 or more");
+    assert!(Majority::node(NodeId(3), 3).is_err());
     for k in [0, 3] {
         let error = RaymondK::cluster(3, k).unwrap_err();
         assert_eq!(error, ClusterError::Entries { entries: k, nodes: 3 });
@@ -196,6 +337,12 @@ fn refuses<P: Protocol>(node: &P, from: u32, message: P::Message) -> String {
     let error = step(&mut node_after, input, &mut out).unwrap_err();
     assert!(node_after == *node && out.is_empty());
     error.to_string()
+}
+
+/// Gives a message to a node that can expect it.
+fn takes<P: Protocol>(node: &mut P, from: u32, message: P::Message) {
+    let input = Input::Receive { from: NodeId(from), message };
+    step(node, input, &mut Outbox::new()).expect("it can occur");
 }
 
 fn asked<P: Protocol>(nodes: &[P], me: u32) -> P {
@@ -227,18 +374,104 @@ fn messages_that_cannot_occur_are_named_and_change_nothing() {
     refuses(&nodes[0], 1, Confirm(1));
     let nodes = SinghalDynamic::cluster(3).unwrap();
     refuses(&nodes[2], 1, Confirm(1));
+}
 
+fn stamp(time: u64, node: u32) -> Stamp {
+    Stamp { time, node: NodeId(node) }
+}
+
+#[test]
+fn what_maekawas_arbiters_and_candidates_cannot_hear_is_refused() {
     let nodes = Maekawa::grid(4).unwrap();
-    let request = exclusion::message::Stamp { time: 1, node: NodeId(1) };
+    let request = stamp(1, 1);
     refuses(&nodes[0], 1, maekawa::Message::Release(request));
     refuses(&nodes[0], 2, maekawa::Message::Request(request));
     refuses(&nodes[0], 1, maekawa::Message::Confirm(request, 1));
     refuses(&nodes[0], 1, maekawa::Message::Inquire(request));
-    // The grid's corner opposite is no arbiter of node 0; node 1 has not granted node 2's request.
-    let ours = exclusion::message::Stamp { time: 1, node: NodeId(0) };
+    // The grid's corner opposite is no arbiter of node 0, nor a candidate; node 1 has not granted node 2's request.
+    let ours = stamp(1, 0);
     refuses(&asked(&nodes, 0), 3, maekawa::Message::Inquire(ours));
+    refuses(&nodes[0], 3, maekawa::Message::Request(stamp(1, 3)));
     refuses(&asked(&nodes, 1), 2, maekawa::Message::Relinquish(request));
     refuses(&asked(&nodes, 1), 2, maekawa::Message::Release(request));
+    // No request has time 0; no arbiter confirms before it is asked, or again; nobody inquires about what is to come.
+    refuses(&nodes[0], 1, maekawa::Message::Request(stamp(0, 1)));
+    let mut waiting = asked(&nodes, 0);
+    refuses(&waiting, 1, maekawa::Message::Confirm(ours, 0));
+    refuses(&waiting, 1, maekawa::Message::Inquire(stamp(2, 0)));
+    takes(&mut waiting, 1, maekawa::Message::Confirm(ours, 7));
+    refuses(&waiting, 1, maekawa::Message::Confirm(ours, 7));
+    // From itself it hears nothing by way of others.
+    for message in [
+        maekawa::Message::Request(stamp(2, 0)),
+        maekawa::Message::Confirm(ours, 1),
+        maekawa::Message::Inquire(ours),
+        maekawa::Message::Relinquish(ours),
+        maekawa::Message::Release(ours),
+    ] {
+        refuses(&waiting, 0, message);
+    }
+    // A candidate asks once, and again only when it has left; and gives back only what it was asked for.
+    let mut arbiter = nodes[0].clone();
+    takes(&mut arbiter, 1, maekawa::Message::Request(stamp(2, 1)));
+    refuses(&arbiter, 1, maekawa::Message::Request(stamp(2, 1)));
+    refuses(&arbiter, 1, maekawa::Message::Request(stamp(1, 1)));
+    refuses(&arbiter, 1, maekawa::Message::Relinquish(stamp(2, 1)));
+    takes(&mut arbiter, 1, maekawa::Message::Request(stamp(3, 1)));
+    refuses(&arbiter, 1, maekawa::Message::Request(stamp(4, 1)));
+    takes(&mut arbiter, 2, maekawa::Message::Request(stamp(1, 2)));
+    takes(&mut arbiter, 1, maekawa::Message::Relinquish(stamp(2, 1)));
+}
+
+#[test]
+fn what_the_nodes_of_a_majority_cannot_hear_is_refused() {
+    use majority::Message::{Confirm, Inquire, Release, Relinquish, Request};
+    let nodes = Majority::cluster(4).unwrap();
+    let (theirs, ours) = (stamp(1, 1), stamp(1, 0));
+    refuses(&nodes[0], 2, Request(theirs));
+    refuses(&nodes[0], 1, Request(stamp(0, 1)));
+    refuses(&nodes[0], 1, Relinquish(theirs));
+    refuses(&nodes[0], 2, Release(theirs));
+    refuses(&nodes[0], 4, Release(stamp(1, 4)));
+    // It has asked nothing yet, so nothing can be confirmed or asked back.
+    refuses(&nodes[0], 1, Confirm(ours, 1));
+    refuses(&nodes[0], 1, Inquire(ours));
+    let mut waiting = asked(&nodes, 0);
+    for message in [Confirm(ours, 0), Confirm(stamp(2, 0), 2), Confirm(theirs, 1)] {
+        refuses(&waiting, 1, message);
+    }
+    refuses(&waiting, 1, Inquire(stamp(2, 0)));
+    refuses(&waiting, 1, Inquire(theirs));
+    for message in
+        [Request(stamp(2, 0)), Confirm(ours, 1), Inquire(ours), Relinquish(ours), Release(ours)]
+    {
+        refuses(&waiting, 0, message);
+    }
+    takes(&mut waiting, 1, Inquire(ours));
+    refuses(&waiting, 1, Inquire(ours));
+    takes(&mut waiting, 2, Confirm(ours, 1));
+    refuses(&waiting, 2, Confirm(ours, 1));
+    takes(&mut waiting, 3, Confirm(ours, 1));
+    assert!(waiting.phase().is_inside());
+    // Inside, node 1's confirmation comes late, once.
+    takes(&mut waiting, 1, Confirm(ours, 1));
+    refuses(&waiting, 1, Confirm(ours, 1));
+    takes(&mut waiting, 1, Inquire(ours));
+
+    let mut arbiter = nodes[0].clone();
+    takes(&mut arbiter, 1, Request(stamp(2, 1)));
+    refuses(&arbiter, 1, Request(stamp(2, 1)));
+    refuses(&arbiter, 1, Relinquish(stamp(2, 1)));
+    refuses(&arbiter, 1, Relinquish(stamp(3, 1)));
+    takes(&mut arbiter, 1, Request(stamp(1, 1)));
+    takes(&mut arbiter, 1, Release(stamp(2, 1)));
+    refuses(&arbiter, 1, Release(stamp(2, 1)));
+    takes(&mut arbiter, 1, Release(stamp(1, 1)));
+    // Clocks end with a refusal.
+    takes(&mut arbiter, 1, Request(stamp(u64::MAX, 1)));
+    let before = arbiter.clone();
+    step(&mut arbiter, Input::Request, &mut Outbox::new()).expect_err("the clock is at its limit");
+    assert_eq!(arbiter, before);
 }
 
 #[test]

@@ -7,9 +7,10 @@ use common::load::{mean, saturated};
 use exclusion::message::banta_efficient::Late;
 use exclusion::message::sim::{Delay, Simulation, Workload};
 use exclusion::message::{
-    BantaEfficient, BantaFair, BantaK, BantaSimple, Claims, ClusterError, Event, Happening,
-    NaimiTrehel, NaimiTrehelQueue, NodeId, Protocol, Raymond, RicartAgrawalaToken,
-    SinghalHeuristic, SuzukiKasami, TokenRing, Topology, Trace, Tree,
+    BantaEfficient, BantaFair, BantaK, BantaSimple, Channels, Claims, ClusterError, Event,
+    Happening, NaimiTrehel, NaimiTrehelQueue, NodeId, Protocol, Raymond, RicartAgrawalaToken,
+    SinghalHeuristic, SuzukiKasami, SuzukiKasamiFifo, SuzukiKasamiFifoRing, TokenRing, Topology,
+    Trace, Tree, suzuki_kasami_fifo,
 };
 
 /// One token at every step, held or on its way, whatever the delays.
@@ -46,6 +47,8 @@ fn there_is_one_token_at_every_step() {
         one_token(&SuzukiKasami::cluster(n).unwrap());
         one_token(&SuzukiKasami::over(&Topology::ring(n).unwrap()));
         one_token(&SuzukiKasami::over(&Topology::star(n).unwrap()));
+        one_token(&SuzukiKasamiFifo::cluster(n).unwrap());
+        one_token(&SuzukiKasamiFifoRing::cluster(n).unwrap());
         one_token(&RicartAgrawalaToken::cluster(n).unwrap());
         one_token(&SinghalHeuristic::cluster(n).unwrap());
         one_token(&Raymond::cluster(n).unwrap());
@@ -195,6 +198,8 @@ fn nobody_is_passed_twice_by_the_same_node() {
         // Who waits is queued, or next in the round, by the time that the token comes back to anybody.
         assert_eq!(patience(&TokenRing::cluster(n).unwrap()), 1);
         assert_eq!(patience(&SuzukiKasami::cluster(n).unwrap()), 1);
+        assert_eq!(patience(&SuzukiKasamiFifo::cluster(n).unwrap()), 1);
+        assert_eq!(patience(&SuzukiKasamiFifoRing::cluster(n).unwrap()), 1);
         assert_eq!(patience(&RicartAgrawalaToken::cluster(n).unwrap()), 1);
         assert_eq!(patience(&NaimiTrehel::cluster(n).unwrap()), 1);
         assert!(patience(&NaimiTrehelQueue::cluster(n).unwrap()) <= 2);
@@ -241,6 +246,108 @@ fn suzuki_kasamis_queue_is_first_in_first_out() {
     assert_eq!(queue, [0, 1, 3, 2].map(NodeId));
     let scan = served(RicartAgrawalaToken::cluster(4).unwrap(), &script);
     assert_eq!(scan, [0, 1, 2, 3].map(NodeId));
+}
+
+#[test]
+fn suzuki_kasamis_queue_grows_in_the_order_of_increasing_numbers() {
+    // While node 3 is inside, all others ask: node 0 for the third time, node 1 for the second, nodes 2 and 4 for the
+    // first. Of these two, node 4 comes after node 3.
+    let before = [(0.0, 0), (10.0, 0), (20.0, 1), (30.0, 3)];
+    let then = [(33.0, 0), (33.1, 1), (33.2, 2), (33.3, 4)];
+    let script: Vec<_> =
+        before.iter().chain(&then).map(|&(time, node)| (time, NodeId(node))).collect();
+    fn served<P: Protocol>(nodes: Vec<P>, script: Vec<(f64, NodeId)>) -> Vec<NodeId> {
+        let simulation = Simulation::new(nodes).inside(Delay::Constant(5.0)).traced();
+        entries(&simulation.workload(Workload::Script(script)).run().unwrap().trace.unwrap())
+    }
+    let order = [0, 0, 1, 3, 4, 2, 1, 0].map(NodeId);
+    assert_eq!(served(SuzukiKasami::cluster(5).unwrap(), script.clone()), order);
+    // Where requests are counted, those that nobody heard do not count: node 0 had the token.
+    let order = [0, 0, 1, 3, 4, 0, 2, 1].map(NodeId);
+    assert_eq!(served(SuzukiKasamiFifo::cluster(5).unwrap(), script), order);
+}
+
+/// Requests and tokens of Suzuki's and Kasami's algorithm without numbers.
+fn is_request(message: &suzuki_kasami_fifo::Message) -> bool {
+    matches!(message, suzuki_kasami_fifo::Message::Request)
+}
+
+#[test]
+fn a_request_without_a_number_that_has_been_served_does_not_call_the_token_back() {
+    let mut cluster = ByHand::new(SuzukiKasamiFifo::cluster(3).unwrap());
+    // Node 1's request to node 2 is slow. The token goes from node 0 to node 1, back, and to node 2.
+    cluster.request(1);
+    cluster.deliver(0, is_request);
+    cluster.deliver(1, |message| !is_request(message));
+    cluster.release(1);
+    cluster.request(0);
+    cluster.deliver(1, is_request);
+    cluster.deliver(0, |message| !is_request(message));
+    cluster.request(2);
+    cluster.deliver(0, is_request);
+    cluster.release(0);
+    cluster.deliver(2, |message| !is_request(message));
+    cluster.release(2);
+    // Now it comes, and the token stays.
+    cluster.deliver_all();
+    let token = SuzukiKasamiFifo::token().expect("a token is the permission");
+    assert!((token.has)(&cluster.nodes[2]));
+    assert_eq!(cluster.entered, [1, 0, 2].map(NodeId));
+}
+
+#[test]
+fn a_ring_without_overtaking_sends_at_most_n_and_needs_the_order() {
+    for n in [2, 3, 5, 9, 16] {
+        let ring = || SuzukiKasamiFifoRing::cluster(n).unwrap();
+        for seed in 0..10 {
+            for workload in [saturated(n), Workload::AllAtOnce { rounds: 20 }] {
+                let simulation = Simulation::new(ring()).seed(seed).delay(Delay::Exponential(1.0));
+                let report = simulation.workload(workload).run().unwrap();
+                assert!(report.per_entry.unwrap().max <= n as f64);
+            }
+        }
+        // Once round, wherever the token rests.
+        let once = |node: u32| mean(ring(), Workload::Script(vec![(0.0, NodeId(node))]));
+        assert!((1..n as u32).all(|node| once(node) == n as f64));
+    }
+    let wrong = (0..200).any(|seed| {
+        Simulation::new(SuzukiKasamiFifoRing::cluster(3).unwrap())
+            .seed(seed)
+            .channels(Channels::AnyOrder)
+            .delay(Delay::Exponential(1.0))
+            .workload(Workload::AllAtOnce { rounds: 20 })
+            .run()
+            .is_err()
+    });
+    assert!(wrong, "it needs channels that keep order");
+}
+
+#[test]
+fn the_more_children_a_node_has_the_fewer_messages_raymond_sends() {
+    // As many as fill a tree with four children each.
+    for n in [21, 85, 341] {
+        let trees = [1, 2, 3, 4, n].map(|children| Tree::k_ary(n, children).unwrap());
+        let bounds = trees.each_ref().map(|tree| {
+            let cost = Raymond::cost(&Raymond::over(tree)).unwrap();
+            assert_eq!(*cost.contended.end(), 2.0 * tree.diameter() as f64);
+            *cost.contended.end()
+        });
+        assert!(bounds.is_sorted_by(|more, less| more > less), "n={n}: {bounds:?}");
+        assert_eq!((bounds[0], bounds[4]), (2.0 * (n as f64 - 1.0), 4.0), "a line, a star");
+        let dearest = trees.map(|tree| {
+            let light = Workload::Poisson { rate: 0.001, entries: 4000 };
+            let report = Simulation::new(Raymond::over(&tree)).workload(light).run().unwrap();
+            report.per_entry.unwrap().max
+        });
+        assert!(dearest.is_sorted_by(|more, less| more > less), "n={n}: {dearest:?}");
+        // A balanced tree is about as high as the logarithm to the base of k, and D is twice that.
+        for (children, bound) in [(2.0_f64, bounds[1]), (3.0, bounds[2]), (4.0, bounds[3])] {
+            assert!(
+                bound <= 4.0 * ((n as f64).ln() / children.ln() + 1.0),
+                "k={children}: {bound}"
+            );
+        }
+    }
 }
 
 /// Only node 1 knows that node 0 wants in, and would give the token to node 2 first; which gives it back.
@@ -326,6 +433,8 @@ fn clusters_that_cannot_be_are_refused() {
         let few = ClusterError::TooFewNodes(n);
         assert_eq!(TokenRing::cluster(n), Err(few.clone()));
         assert_eq!(SuzukiKasami::cluster(n), Err(few.clone()));
+        assert_eq!(SuzukiKasamiFifo::cluster(n), Err(few.clone()));
+        assert_eq!(SuzukiKasamiFifoRing::cluster(n), Err(few.clone()));
         assert_eq!(RicartAgrawalaToken::cluster(n), Err(few.clone()));
         assert_eq!(SinghalHeuristic::cluster(n), Err(few.clone()));
         assert_eq!(Raymond::cluster(n), Err(few.clone()));

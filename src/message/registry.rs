@@ -491,6 +491,25 @@ mod tests {
     }
 
     #[test]
+    fn a_size_that_is_advised_is_not_too_large() {
+        let near_the_limit = (ACQUAINTED - 400..).step_by(7);
+        for nodes in near_the_limit.take_while(|&nodes| nodes <= PLANAR) {
+            if let Err(QuorumError::NotAPlane { nearest, .. }) = Quorums::projective_plane_of(nodes)
+            {
+                assert!(nearest.iter().all(|&size| size <= PLANAR), "{nodes}: {nearest:?}");
+            }
+        }
+        let near_the_limit = (ACQUAINTED - 400..).step_by(7);
+        for nodes in near_the_limit.take_while(|&nodes| nodes <= TRIANGULAR) {
+            if let Err(QuorumError::NotTriangular { nearest, .. }) =
+                Quorums::triangle(nodes, Scheme::Column)
+            {
+                assert!(nearest.iter().all(|&size| size <= TRIANGULAR), "{nodes}: {nearest:?}");
+            }
+        }
+    }
+
+    #[test]
     fn what_cannot_be_built_is_said_with_the_reason() {
         let why = |name: &str, size| {
             let built = Algorithm::named(name).and_then(|algorithm| algorithm.build(size, Named));
@@ -503,5 +522,7 @@ mod tests {
         assert!(why("lamport", Size::of(5000)).contains("take at most 4096"));
         assert!(why("lamport", Size::of(3).with_entries(2)).contains("one at a time"));
         assert!(why("raymond_k", Size::of(3).with_entries(3)).contains("take 1 to 2"));
+        assert!(why("maekawa_plane", Size::of(43)).ends_with("take 31 or 57 nodes"));
+        assert!(why("maekawa_circle", Size::of(5)).ends_with("take 2 or 3 nodes"));
     }
 }

@@ -331,3 +331,84 @@ fn cost_of_fetching(cluster: &[SuzukiKasami], token: usize, node: usize) -> usiz
     let told = (0..cluster.len()).filter(|&to| to != node && !passes(to)).count();
     told + way(cluster, token, node).count()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::message::{Input, step};
+
+    fn ids(nodes: &[u32]) -> VecDeque<NodeId> {
+        nodes.iter().copied().map(NodeId).collect()
+    }
+
+    fn refuses(node: &SuzukiKasami, from: u32, message: Message) {
+        let (mut after, mut out) = (node.clone(), Outbox::new());
+        let input = Input::Receive { from: NodeId(from), message: message.clone() };
+        step(&mut after, input, &mut out).expect_err(&format!("{message:?} from n{from}"));
+        assert!(after == *node && out.is_empty(), "{message:?}");
+    }
+
+    /// Node 1 of three, which has asked once.
+    fn waiting(topology: &Topology) -> SuzukiKasami {
+        let mut node = SuzukiKasami::node(NodeId(1), topology).unwrap();
+        step(&mut node, Input::Request, &mut Outbox::new()).unwrap();
+        node
+    }
+
+    #[test]
+    fn a_token_that_nobody_can_have_sent_is_refused() {
+        let node = waiting(&Topology::complete(3).unwrap());
+        let token = |served: &[u64], queue: &[u32]| {
+            Message::Token(Token { served: served.to_vec(), queue: ids(queue) })
+        };
+        for (served, queue) in [
+            (&[0, 0][..], &[1][..]),
+            (&[0, 0, 0, 0], &[1]),
+            (&[0, 0, 0], &[]),
+            (&[0, 0, 0], &[0, 1]),
+            (&[0, 0, 0], &[1, 1]),
+            (&[0, 0, 0], &[1, 3]),
+            (&[0, 1, 0], &[1]),
+            (&[0, u64::MAX, 0], &[1]),
+        ] {
+            refuses(&node, 0, token(served, queue));
+        }
+        let mut out = Outbox::new();
+        let input = Input::Receive { from: NodeId(0), message: token(&[1, 0, 7], &[1, 2]) };
+        step(&mut node.clone(), input, &mut out).expect("a token like this may come");
+
+        let idle = SuzukiKasami::node(NodeId(1), &Topology::complete(3).unwrap()).unwrap();
+        refuses(&idle, 0, token(&[0, 0, 0], &[1]));
+        refuses(&idle, 0, token(&[0, 0, 0], &[2]));
+        // Along a line it passes through, but does not turn back.
+        let between = SuzukiKasami::node(NodeId(1), &Topology::line(3).unwrap()).unwrap();
+        refuses(&between, 0, token(&[0, 0, 0], &[0]));
+        let input = Input::Receive { from: NodeId(0), message: token(&[0, 0, 0], &[2]) };
+        step(&mut between.clone(), input, &mut out).expect("it is on its way to node 2");
+    }
+
+    #[test]
+    fn a_request_that_nobody_can_have_sent_is_refused() {
+        let node = waiting(&Topology::complete(3).unwrap());
+        for (from, of, number) in [(0, 1, 1), (0, 3, 1), (0, 2, 1), (0, 0, 0)] {
+            refuses(&node, from, Message::Request(NodeId(of), number));
+        }
+        let holder = SuzukiKasami::node(NodeId(0), &Topology::complete(3).unwrap()).unwrap();
+        refuses(&holder, 1, Message::Request(NodeId(1), 2));
+        refuses(&holder, 1, Message::Request(NodeId(1), u64::MAX));
+        // Along a line, requests of node 0 come from its side.
+        let between = SuzukiKasami::node(NodeId(1), &Topology::line(3).unwrap()).unwrap();
+        refuses(&between, 2, Message::Request(NodeId(0), 1));
+    }
+
+    #[test]
+    fn numbers_end_with_a_refusal() {
+        let mut node = waiting(&Topology::complete(2).unwrap());
+        node.phase = Phase::Idle;
+        node.heard[1] = u64::MAX;
+        let before = node.clone();
+        let error = step(&mut node, Input::Request, &mut Outbox::new()).unwrap_err();
+        assert!(error.to_string().contains("cannot be numbered any further"), "{error}");
+        assert_eq!(node, before);
+    }
+}

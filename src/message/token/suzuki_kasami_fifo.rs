@@ -17,6 +17,10 @@
 //! node's entries on the token, that request would call the token back to a node that does not want
 //! it. On a ring every message takes the same way, and the lists go too: see
 //! [`SuzukiKasamiFifoRing`](super::SuzukiKasamiFifoRing).
+//!
+//! If channels do overtake, two requests of a node cannot be told apart: the one that comes first
+//! counts as the older one, and its node waits until the other has come too. That is slow, but
+//! still exclusive and without deadlock.
 
 use super::suzuki_kasami::Token;
 use crate::message::{
@@ -181,5 +185,42 @@ impl Claims for SuzukiKasamiFifo {
             has: |node| node.token.is_some(),
             is: |message| matches!(message, Message::Token(_)),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::message::{Input, step};
+
+    #[test]
+    fn what_cannot_have_been_sent_is_refused() {
+        let refuses = |node: &SuzukiKasamiFifo, from: u32, message: Message| {
+            let (mut after, mut out) = (node.clone(), Outbox::new());
+            let input = Input::Receive { from: NodeId(from), message };
+            step(&mut after, input, &mut out).expect_err("nobody can have sent it");
+            assert!(after == *node && out.is_empty());
+        };
+        let cluster = SuzukiKasamiFifo::cluster(3).unwrap();
+        refuses(&cluster[1], 1, Message::Request);
+        refuses(&cluster[1], 3, Message::Request);
+        // A token for another, and one for a node that does not wait.
+        let mut token = Token::new(3);
+        refuses(&cluster[1], 0, Message::Token(token.clone()));
+        token.append(&[0, 0, 1], NodeId(0));
+        refuses(&cluster[1], 0, Message::Token(token.clone()));
+        refuses(&cluster[2], 0, Message::Token(token.clone()));
+        let mut waiting = cluster[2].clone();
+        step(&mut waiting, Input::Request, &mut Outbox::new()).unwrap();
+        refuses(&cluster[0], 2, Message::Token(token.clone()));
+        let input = Input::Receive { from: NodeId(0), message: Message::Token(token) };
+        step(&mut waiting, input, &mut Outbox::new()).expect("it waits");
+        // Inside, with the token: a second request before the first is served.
+        let input = Input::Receive { from: NodeId(0), message: Message::Request };
+        step(&mut waiting, input, &mut Outbox::new()).expect("it can ask");
+        refuses(&waiting, 0, Message::Request);
+        let mut counted = cluster[1].clone();
+        counted.heard[0] = u64::MAX;
+        refuses(&counted, 0, Message::Request);
     }
 }

@@ -193,3 +193,46 @@ impl Claims for SuzukiKasamiFifoRing {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::message::{Input, step};
+
+    #[test]
+    fn what_cannot_have_been_sent_is_refused() {
+        let idle = SuzukiKasamiFifoRing::node(NodeId(1), 3).unwrap();
+        let mut waiting = idle.clone();
+        step(&mut waiting, Input::Request, &mut Outbox::new()).unwrap();
+        let mut holder = SuzukiKasamiFifoRing::node(NodeId(1), 3).unwrap();
+        holder.token = Some(Vec::new());
+        step(&mut holder, Input::Request, &mut Outbox::new()).unwrap();
+        let request = |node: u32| Message::Request(NodeId(node));
+        let token = |noted: &[u32]| Message::Token(noted.iter().copied().map(NodeId).collect());
+        for (node, from, message) in [
+            (&idle, 2, request(2)),
+            (&idle, 0, request(1)),
+            (&idle, 0, request(3)),
+            (&idle, 0, token(&[])),
+            (&idle, 0, token(&[1])),
+            (&idle, 0, token(&[2, 2])),
+            (&idle, 0, token(&[u32::MAX])),
+            (&idle, 2, token(&[2])),
+            (&waiting, 0, token(&[])),
+            (&holder, 0, token(&[2])),
+        ] {
+            let (mut after, mut out) = (node.clone(), Outbox::new());
+            let input = Input::Receive { from: NodeId(from), message: message.clone() };
+            step(&mut after, input, &mut out).expect_err(&format!("{message:?}"));
+            assert!(after == *node && out.is_empty(), "{message:?}");
+        }
+        let mut out = Outbox::new();
+        let mut take = |node: &mut SuzukiKasamiFifoRing, message| {
+            step(node, Input::Receive { from: NodeId(0), message }, &mut out)
+        };
+        take(&mut holder, request(2)).expect("it is noted");
+        take(&mut holder, request(2)).expect_err("it is noted already");
+        take(&mut waiting, token(&[2])).expect("its own request has not met the token");
+        assert_eq!(waiting.phase, Phase::Inside);
+    }
+}
