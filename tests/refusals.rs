@@ -14,7 +14,7 @@ use exclusion::message::{
     BantaEfficient, BantaFair, BantaK, BantaSimple, CarvalhoRoucairol, CentralCoordinator,
     ClusterError, Input, Lamport, Message, NaimiTrehel, NaimiTrehelQueue, NodeId, Phase, Raymond,
     RaymondK, RicartAgrawala, RicartAgrawalaToken, SinghalDynamic, SinghalHeuristic, TokenRing,
-    Tree, Violation,
+    Tree, Violation, lamport,
 };
 use serde_json::{Value, json};
 
@@ -99,6 +99,37 @@ fn lamports_queue_takes_what_fits_its_times() {
     cluster.deliver(0, is("CONFIRM"));
     refuses(&cluster, 0, 1, json!({"Release": 9}));
     cluster.release(0);
+    // Node 0 waits for node 1, which may leave; but not at a time after which node 0 could not.
+    cluster.request(0);
+    cluster.deliver_all();
+    refuses(&cluster, 0, 1, json!({"Release": MAX}));
+    cluster.release(1);
+    only_as_it_is(&cluster, 0, "RELEASE", &[]);
+}
+
+#[test]
+fn lamports_users_ask_only_if_there_is_a_time_to_leave_and_a_count_of_what_is_owed() {
+    let with = |field: &str, value: Value| {
+        let mut cluster = ByHand::new(Lamport::cluster(2).unwrap());
+        let mut tree = to_tree(&cluster.nodes[0]);
+        tree[field] = value;
+        cluster.nodes[0] = from_tree(tree).expect("a state");
+        cluster
+    };
+    for mut full in [
+        with("clock", json!(MAX)),
+        with("clock", json!(MAX - 1)),
+        with("unconfirmed", json!([0, u32::MAX])),
+    ] {
+        let before = full.nodes.clone();
+        full.give(0, Input::Request).unwrap_err();
+        assert_eq!(full.nodes, before);
+    }
+    let mut in_time = with("clock", json!(MAX - 2));
+    in_time.request(0);
+    in_time
+        .give(0, Input::Receive { from: NodeId(1), message: lamport::Message::Confirm(MAX) })
+        .unwrap_err();
 }
 
 #[test]
@@ -293,6 +324,7 @@ fn queues_name_who_waits_and_nobody_twice() {
     let request = from_tree(json!({"Request": 3})).expect("a message");
     cluster.give(1, Input::Receive { from: NodeId(0), message: request }).unwrap();
     cluster.deliver(1, is("TOKEN"));
+    refuses(&cluster, 1, 0, json!({"Request": 2}));
     cluster.release(1);
     only_as_it_is(&cluster, 2, "TOKEN", &[]);
 

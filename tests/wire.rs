@@ -22,7 +22,7 @@ use std::time::Instant;
 use common::by_hand::ByHand;
 use common::chance::{Chance, fresh_seed, from_environment};
 use common::tamper::{
-    from_bytes, from_tree, tamper_with_bytes, tamper_with_tree, to_bytes, to_tree,
+    from_bytes, from_tree, noise, tamper_with_bytes, tamper_with_tree, to_bytes, to_tree,
 };
 use exclusion::message::registry::{ALGORITHMS, Algorithm, Portable, Shipped, Size, Visitor};
 use exclusion::message::sim::{Delay, Simulation, Workload};
@@ -127,6 +127,9 @@ impl Tally {
     }
 }
 
+/// From whom, to whom, what.
+type Envelope<M> = (NodeId, NodeId, M);
+
 /// A cluster under attack.
 struct Attack<'a, P: Shipped> {
     algorithm: &'static Algorithm,
@@ -134,8 +137,8 @@ struct Attack<'a, P: Shipped> {
     world: ByHand<P>,
     /// Each node as it was before its last input.
     before: Vec<P>,
-    /// Messages that have been sent, most of them in earlier runs; and their bytes.
-    seen: &'a [(P::Message, Vec<u8>)],
+    /// Messages that have been sent, most of them in earlier runs.
+    seen: &'a [Envelope<P::Message>],
     out: Outbox<P::Message>,
     chance: &'a mut Chance,
     tally: Tally,
@@ -192,40 +195,45 @@ impl<P: Shipped> Attack<'_, P> {
         false
     }
 
-    /// A message as it may come from the wire.
-    fn forge(&mut self) -> Option<P::Message> {
+    /// A message as it may come from the wire, from whom and to whom: often one that is in flight, so
+    /// that it meets a node that waits for it.
+    fn forge(&mut self) -> Option<Envelope<P::Message>> {
         let nodes = self.before.len();
         let chance = &mut *self.chance;
-        let Some((real, bytes)) = chance.pick(self.seen) else {
-            let bytes: Vec<u8> = (0..chance.below(12)).map(|_| chance.next() as u8).collect();
-            return from_bytes(&bytes);
+        let in_flight = self.world.in_flight.get(chance.below(2 * self.world.in_flight.len()));
+        let real = in_flight.or_else(|| chance.pick(self.seen));
+        let other = chance.pick(self.seen).or(real);
+        let (Some((from, to, real)), Some((_, _, other))) = (real, other) else {
+            let message = from_bytes(&noise(chance))?;
+            return Some((self.anybody(), self.some_node(), message));
         };
-        let (other, other_bytes) = chance.pick(self.seen).expect("there is one");
         let times = 1 + chance.below(3);
-        match chance.below(16) {
-            0 => Some(real.clone()),
-            1 => {
-                let bytes: Vec<u8> = (0..chance.below(12)).map(|_| chance.next() as u8).collect();
-                from_bytes(&bytes)
-            }
+        let message = match chance.below(16) {
+            0 => real.clone(),
+            1 => from_bytes(&noise(chance))?,
             2..6 => {
                 let (mut tree, other) = (to_tree(real), to_tree(other));
                 (0..times).for_each(|_| tamper_with_tree(&mut tree, &other, nodes, chance));
-                from_tree(tree)
+                from_tree(tree)?
             }
             _ => {
-                let mut bytes = bytes.clone();
-                (0..times).for_each(|_| tamper_with_bytes(&mut bytes, other_bytes, nodes, chance));
-                from_bytes(&bytes)
+                let (mut bytes, other) = (to_bytes(real), to_bytes(other));
+                (0..times).for_each(|_| tamper_with_bytes(&mut bytes, &other, nodes, chance));
+                from_bytes(&bytes)?
             }
-        }
+        };
+        Some((*from, *to, message))
     }
 
     /// Gives a node a forged message, and counts it.
-    fn give_forged(&mut self, from: NodeId, to: NodeId, message: P::Message, then: Then) {
+    fn give_forged(&mut self, (from, to, message): Envelope<P::Message>, then: Then) {
         self.tally.given += 1;
         let accepted = self.give(to, Input::Receive { from, message }, then);
         self.tally.accepted += u64::from(accepted);
+    }
+
+    fn some_node(&mut self) -> NodeId {
+        NodeId::at(self.chance.below(self.before.len()))
     }
 
     /// One of the nodes, or one that is not.
@@ -240,20 +248,21 @@ impl<P: Shipped> Attack<'_, P> {
     fn probe(&mut self, forgeries: usize) {
         let nodes = self.before.len();
         for _ in 0..forgeries {
-            let Some(message) = self.forge() else {
+            let Some((from, to, message)) = self.forge() else {
                 self.tally.unreadable += 1;
                 continue;
             };
+            self.give_forged((from, to, message.clone()), Then::TakeBack);
             if nodes <= 7 && self.chance.once_in(4) {
                 for to in NodeId::all(nodes) {
                     for from in NodeId::all(nodes + 1).chain([NodeId(u32::MAX)]) {
-                        self.give_forged(from, to, message.clone(), Then::TakeBack);
+                        self.give_forged((from, to, message.clone()), Then::TakeBack);
                     }
                 }
             } else {
-                for _ in 0..8 {
-                    let (from, to) = (self.anybody(), NodeId::at(self.chance.below(nodes)));
-                    self.give_forged(from, to, message.clone(), Then::TakeBack);
+                for _ in 0..4 {
+                    let (from, to) = (self.anybody(), self.some_node());
+                    self.give_forged((from, to, message.clone()), Then::TakeBack);
                 }
             }
         }
@@ -261,7 +270,6 @@ impl<P: Shipped> Attack<'_, P> {
 
     /// What is forged here and accepted stays, and the run goes on with it.
     fn poison(&mut self, inputs: usize) {
-        let nodes = self.before.len();
         for _ in 0..inputs {
             if self.chance.once_in(3) {
                 let Some((node, input)) = self.next_input(false) else { continue };
@@ -269,11 +277,14 @@ impl<P: Shipped> Attack<'_, P> {
                 let accepted = self.give(node, input, Then::GoOn);
                 assert!(accepted || !leaves, "{}: {node} cannot leave", self.algorithm);
             } else if self.chance.once_in(16) {
-                let (node, timer) = (NodeId::at(self.chance.below(nodes)), self.chance.below(3));
-                self.give(node, Input::Timeout(Timer(timer as u32)), Then::GoOn);
-            } else if let Some(message) = self.forge() {
-                let (from, to) = (self.anybody(), NodeId::at(self.chance.below(nodes)));
-                self.give_forged(from, to, message, Then::GoOn);
+                let (node, timer) = (self.some_node(), Timer(self.chance.below(3) as u32));
+                self.give(node, Input::Timeout(timer), Then::GoOn);
+            } else if let Some((from, to, message)) = self.forge() {
+                let (from, to) = match self.chance.below(3) {
+                    0 => (self.anybody(), self.some_node()),
+                    _ => (from, to),
+                };
+                self.give_forged((from, to, message), Then::GoOn);
             } else {
                 self.tally.unreadable += 1;
             }
@@ -323,8 +334,8 @@ impl<P: Shipped> Attack<'_, P> {
 }
 
 /// The first message in flight from the same node to the same node.
-fn first_of_its_channel<M>(in_flight: &VecDeque<(NodeId, NodeId, M)>, any: usize) -> usize {
-    let ends = |&(from, to, _): &(NodeId, NodeId, M)| (from, to);
+fn first_of_its_channel<M>(in_flight: &VecDeque<Envelope<M>>, any: usize) -> usize {
+    let ends = |&(from, to, _): &Envelope<M>| (from, to);
     let channel = ends(&in_flight[any]);
     in_flight.iter().position(|it| ends(it) == channel).expect("it is there")
 }
@@ -342,7 +353,7 @@ impl Visitor for Siege<'_> {
     type Output = Tally;
 
     fn visit<P: Shipped>(self, algorithm: &'static Algorithm, cluster: Vec<P>) -> Tally {
-        let mut seen: Vec<(P::Message, Vec<u8>)> = Vec::new();
+        let mut seen: Vec<Envelope<P::Message>> = Vec::new();
         let mut tally = Tally::default();
         let in_time = algorithm.within_tmax && algorithm.arrangement != Some("hardened");
         while tally.given < self.inputs {
@@ -365,18 +376,17 @@ impl Visitor for Siege<'_> {
                 let legal = attack.give(node, input, Then::GoOn);
                 assert!(legal, "{algorithm}: {node} refuses what is legal: {said}");
                 let sent = attack.world.in_flight.iter().skip(sent_before.saturating_sub(1));
-                for (_, _, message) in sent {
-                    let known = (message.clone(), to_bytes(message));
+                for envelope in sent {
                     if seen.len() < SEEN {
-                        seen.push(known);
+                        seen.push(envelope.clone());
                     } else {
-                        seen[attack.chance.below(SEEN)] = known;
+                        seen[attack.chance.below(SEEN)].clone_from(envelope);
                     }
                 }
             }
             let mut attack = Attack { seen: &seen, ..attack };
-            attack.probe(16);
-            attack.poison(60);
+            attack.probe(8);
+            attack.poison(120);
             tally.add(attack.tally);
         }
         tally

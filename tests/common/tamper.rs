@@ -50,6 +50,11 @@ fn number(nodes: usize, chance: &mut Chance) -> u64 {
     }
 }
 
+/// A few bytes that nobody has written.
+pub fn noise(chance: &mut Chance) -> Vec<u8> {
+    (0..chance.below(12)).map(|_| chance.next() as u8).collect()
+}
+
 /// Changes bytes in one place. A stretch of other bytes may get in.
 pub fn tamper_with_bytes(bytes: &mut Vec<u8>, other: &[u8], nodes: usize, chance: &mut Chance) {
     let at = chance.below(bytes.len() + 1);

@@ -187,7 +187,7 @@ impl Cycle {
         {
             return Err(Refused("it does not wait for the token"));
         }
-        queue::check(&token.queue, self.nodes)?;
+        queue::check(&token.queue, self.nodes, [])?;
         if !queue::names(&token.queue, token.good.site) {
             return Err(Refused("the good site is not on the token's queue"));
         }

@@ -4,25 +4,22 @@ use std::collections::VecDeque;
 
 use crate::message::{NodeId, NodeSet, Refused};
 
-/// Refuses a queue that names a node twice, or one that a cluster of `nodes` does not have.
-pub(super) fn check(queue: &VecDeque<NodeId>, nodes: usize) -> Result<(), Refused> {
-    if queue.iter().any(|node| node.index() >= nodes) {
-        return Err(Refused("the token's queue names a node that does not exist"));
+/// Refuses a queue that names a node twice, or one that a cluster of `nodes` does not have, or one of
+/// the nodes that are known not to wait.
+pub(super) fn check<const N: usize>(
+    queue: &VecDeque<NodeId>,
+    nodes: usize,
+    not_waiting: [NodeId; N],
+) -> Result<(), Refused> {
+    if queue.is_empty() {
+        return Ok(());
     }
-    if queue.len() > 1 {
-        let mut seen = NodeSet::empty(nodes);
-        if !queue.iter().all(|&node| seen.insert(node)) {
-            return Err(Refused("the token's queue names a node twice"));
-        }
-    }
-    Ok(())
-}
-
-/// Refuses a queue that names its sender, where only a node that wants nothing hands the token
-/// over.
-pub(super) fn check_sender(queue: &VecDeque<NodeId>, from: NodeId) -> Result<(), Refused> {
-    if names(queue, from) {
-        return Err(Refused("who sends the token does not wait for it"));
+    let mut named = NodeSet::of(nodes, not_waiting);
+    let is_new = |&node: &NodeId| node.index() < nodes && named.insert(node);
+    if !queue.iter().all(is_new) {
+        return Err(Refused(
+            "the token's queue names a node twice, or one that cannot wait for it",
+        ));
     }
     Ok(())
 }
@@ -62,10 +59,11 @@ mod tests {
 
     #[test]
     fn a_queue_has_nobody_twice_and_no_stranger() {
-        assert_eq!(check(&queue(&[]), 3), Ok(()));
-        assert_eq!(check(&queue(&[2, 0, 1]), 3), Ok(()));
-        for wrong in [&[3][..], &[0, u32::MAX], &[1, 1], &[0, 1, 2, 0]] {
-            check(&queue(wrong), 3).unwrap_err();
+        assert_eq!(check(&queue(&[]), 3, []), Ok(()));
+        assert_eq!(check(&queue(&[2, 0, 1]), 3, []), Ok(()));
+        assert_eq!(check(&queue(&[2, 0]), 3, [NodeId(1)]), Ok(()));
+        for wrong in [&[3][..], &[0, u32::MAX], &[2, 2], &[0, 2, 0], &[1], &[0, 1]] {
+            check(&queue(wrong), 3, [NodeId(1)]).unwrap_err();
         }
     }
 
