@@ -1,12 +1,10 @@
-//! The documents: their links lead somewhere, their lines are not too long, and their tables of
-//! algorithms are the registry's.
+//! The documents: their links lead somewhere, their lines are not too long, and what they quote is
+//! in the sources.
 
 use std::collections::HashSet;
 use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-
-use exclusion::message::registry::ALGORITHMS;
 
 /// How wide prose may be. Tables, definitions of labels, and words that are longer may be wider.
 const COLUMNS: usize = 100;
@@ -301,28 +299,4 @@ fn what_is_quoted_for_contributors_stands_in_the_sources() {
     for line in quoted {
         assert!(sources.contains(line), "'{line}' is in no source");
     }
-}
-
-/// The table of algorithms in a document.
-fn table_of_algorithms(name: &str) -> String {
-    let text = fs::read_to_string(root().join(name)).expect("it can be read");
-    let (_, rest) = text.split_once("<!-- algorithms -->\n").expect("the table begins");
-    rest.split_once("<!-- /algorithms -->").expect("the table ends").0.to_owned()
-}
-
-#[test]
-fn the_tables_of_algorithms_have_a_row_for_each_that_is_no_arrangement() {
-    let table = table_of_algorithms("README.md");
-    assert_eq!(table, table_of_algorithms("docs/messages.md"));
-    let mut rows = table.lines();
-    let head = "| algorithm | paper | messages per entry | order of service | channels |";
-    assert_eq!(rows.next(), Some(head));
-    assert_eq!(rows.next(), Some("|---|---|---|---|---|"));
-    for algorithm in ALGORITHMS.iter().filter(|algorithm| algorithm.arrangement.is_none()) {
-        let row = rows.next().unwrap_or_else(|| panic!("{algorithm} has no row"));
-        let facts =
-            format!("| {} | {} | {} |", algorithm.paper, algorithm.messages, algorithm.order);
-        assert!(row.contains(&facts), "'{row}' should have '{facts}'");
-    }
-    assert_eq!(rows.next(), None);
 }

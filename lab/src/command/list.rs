@@ -18,7 +18,8 @@ use super::{Outcome, say, say_json};
 Examples:
   cargo lab list
   cargo lab list --json
-  cargo lab list --markdown")]
+  cargo lab list --markdown
+  cargo lab list --markdown --brief")]
 pub(crate) struct List {
     /// Print one JSON object per line
     #[arg(long)]
@@ -26,6 +27,9 @@ pub(crate) struct List {
     /// Print the table of algorithms that the documentation has
     #[arg(long, conflicts_with = "json")]
     markdown: bool,
+    /// Only what each algorithm costs, as the README has it
+    #[arg(long, requires = "markdown")]
+    brief: bool,
 }
 
 /// What there is.
@@ -91,7 +95,7 @@ fn locks() -> impl Iterator<Item = Listed> {
 impl List {
     pub(crate) fn run(&self) -> Outcome {
         if self.markdown {
-            say(markdown().trim_end());
+            say(if self.brief { brief() } else { markdown() }.trim_end());
             return Ok(true);
         }
         let broken =
@@ -170,6 +174,16 @@ fn markdown() -> String {
         };
         writeln!(table, "| `{name}` | {paper} | {messages} | {order} | {channels} |")
             .expect("a string takes it");
+    }
+    table
+}
+
+/// The same algorithms, and what they cost.
+fn brief() -> String {
+    let mut table = "| algorithm | messages per entry |\n|---|---|\n".to_owned();
+    for algorithm in ALGORITHMS.iter().filter(|algorithm| algorithm.arrangement.is_none()) {
+        let Algorithm { name, messages, .. } = algorithm;
+        writeln!(table, "| `{name}` | {messages} |").expect("a string takes it");
     }
     table
 }
