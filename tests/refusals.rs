@@ -350,6 +350,8 @@ fn queues_name_who_waits_and_nobody_twice() {
     let without_good_site = json!([1, 2]);
     let wrong = at("/Token/queue", &[&whole[..], from_ref(&without_good_site)].concat());
     only_as_it_is(&cluster, 1, "TOKEN", &wrong);
+    let with_good_site = [json!([2, 3]), json!([1, 3, 4]), json!([1, 3, 3]), json!([1, 1, 3])];
+    only_as_it_is(&cluster, 1, "TOKEN", &at("/Token/queue", &with_good_site));
     only_as_it_is(&cluster, 1, "TOKEN", &good("/Token/free", &[0, 2, u64::from(u32::MAX)]));
     only_as_it_is(&cluster, 1, "TOKEN", &good("/Token/good/site", &[0, 4]));
     only_as_it_is(&cluster, 1, "TOKEN", &good("/Token/good/epoch", &[MAX]));
