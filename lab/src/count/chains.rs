@@ -14,10 +14,11 @@ use exclusion::message::{Event, Happening, NodeId, Trace};
 /// An entry that no other came near: what it took.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct Undisturbed {
-    /// Messages from the request until the user leaves.
+    /// Messages that come of asking. In a cluster that is never silent: those that are sent until
+    /// the user enters.
     pub entering: u64,
-    /// Messages from then until all is silent. In a cluster that never is: those that are sent in
-    /// the step in which the user leaves.
+    /// Messages that come of leaving. In a cluster that is never silent: those that are sent in the
+    /// step in which the user leaves.
     pub leaving: u64,
     /// Messages one after the other until the entry, the one included that was on its way.
     pub chain: u64,
@@ -54,6 +55,7 @@ pub fn undisturbed(trace: &Trace, rests: bool) -> Vec<Undisturbed> {
                 users -= 1;
                 if let Some((stage, _)) = &mut current {
                     *stage = Stage::Leaving;
+                    lengths = Lengths::from(*node);
                 }
             }
             Happening::Enters => {
@@ -64,9 +66,12 @@ pub fn undisturbed(trace: &Trace, rests: bool) -> Vec<Undisturbed> {
             Happening::Sends { message, .. } => {
                 pending += 1;
                 lengths.send(*node, *message);
+                let comes_of_leaving = if rests { lengths.at(*node).is_some() } else { leaves };
                 match &mut current {
                     Some((Stage::Entering, done)) => done.entering += 1,
-                    Some((Stage::Leaving, done)) if rests || leaves => done.leaving += 1,
+                    Some((Stage::Leaving, done)) if comes_of_leaving => done.leaving += 1,
+                    // A request that goes on where the token does not come from.
+                    Some((Stage::Leaving, done)) if rests => done.entering += 1,
                     _ => {}
                 }
             }
@@ -91,20 +96,21 @@ pub fn undisturbed(trace: &Trace, rests: bool) -> Vec<Undisturbed> {
 }
 
 /// How many messages come one after the other from each exit until the next entry, where the exit
-/// leads to it.
-pub fn hand_overs(trace: &Trace) -> Vec<u64> {
+/// leads to it: an entry of another node, or of the same if that counts too.
+pub fn hand_overs(trace: &Trace, also_to_itself: bool) -> Vec<u64> {
     let mut found = Vec::new();
     let mut lengths = Lengths::default();
-    let mut left = false;
+    let mut left = None;
     for Event { node, happening, .. } in &trace.events {
         match happening {
             Happening::Leaves => {
                 lengths = Lengths::from(*node);
-                left = true;
+                left = Some(*node);
             }
-            Happening::Enters if left => {
-                found.extend(lengths.at(*node));
-                left = false;
+            Happening::Enters => {
+                if left.take().is_some_and(|left| also_to_itself || left != *node) {
+                    found.extend(lengths.at(*node));
+                }
             }
             Happening::Sends { message, .. } => lengths.send(*node, *message),
             Happening::Receives { message, .. } => lengths.receive(*node, *message),
@@ -160,7 +166,9 @@ pub fn spread(counts: impl IntoIterator<Item = u64>) -> Option<Spread> {
 mod tests {
     use super::*;
     use exclusion::message::sim::{Simulation, Workload};
-    use exclusion::message::{CentralCoordinator, Protocol, RicartAgrawala, TokenRing};
+    use exclusion::message::{
+        CentralCoordinator, Protocol, RicartAgrawala, SuzukiKasami, TokenRing, Topology,
+    };
 
     fn trace<P: Protocol>(cluster: Vec<P>, workload: Workload) -> Trace {
         let simulation = Simulation::new(cluster).workload(workload).traced();
@@ -175,8 +183,9 @@ mod tests {
         assert_eq!(alone, [Undisturbed::default(), of_others, of_others, of_others]);
         let cluster = CentralCoordinator::cluster(4).unwrap();
         let saturated = Workload::Saturated { wanting: 4, entries: 40 };
-        let chains = hand_overs(&trace(cluster, saturated));
-        assert!(chains.contains(&2) && *chains.iter().max().unwrap() == 2, "{chains:?}");
+        let chains = hand_overs(&trace(cluster, saturated), false);
+        // One from the coordinator to another, or back.
+        assert_eq!(spread(chains).map(|it| (it.min, it.max)), Some((1.0, 2.0)));
     }
 
     #[test]
@@ -185,6 +194,16 @@ mod tests {
         let script = [(0.0, 0), (1.0, 1), (50.0, 2)].map(|(time, node)| (time, NodeId(node)));
         let found = undisturbed(&trace(cluster, Workload::Script(script.to_vec())), true);
         assert_eq!(found, [Undisturbed { entering: 4, leaving: 0, chain: 2 }]);
+    }
+
+    #[test]
+    fn a_request_that_is_relayed_after_the_entry_does_not_come_of_leaving() {
+        // The token rests in the middle of a line: it comes to node 3, while the request goes on.
+        let line = SuzukiKasami::over(&Topology::line(12).unwrap());
+        let script = [(0.0, 2), (50.0, 3)].map(|(time, node)| (time, NodeId(node)));
+        let found = undisturbed(&trace(line, Workload::Script(script.to_vec())), true);
+        let fetching = Undisturbed { entering: 1 + 8 + 1, leaving: 0, chain: 2 };
+        assert_eq!(found[1], fetching);
     }
 
     #[test]
@@ -200,7 +219,7 @@ mod tests {
         assert_eq!(first(1.5), Undisturbed { entering: n as u64 - 1, leaving: 1, chain: n as u64 });
         let chains = |wanting| {
             let workload = Workload::Saturated { wanting, entries: 20 };
-            spread(hand_overs(&trace(ring(), workload))).unwrap()
+            spread(hand_overs(&trace(ring(), workload), true)).unwrap()
         };
         assert_eq!((chains(n).min, chains(n).max), (1.0, 1.0));
         assert_eq!((chains(1).min, chains(1).max), (n as f64, n as f64));

@@ -56,7 +56,7 @@ pub struct Row {
     pub client_delay_worst: Option<f64>,
     /// The longest synchronization delay of those in the mean, in units of T.
     pub sync_delay_worst: Option<f64>,
-    /// Messages from a request until the user leaves again, where nobody else is about.
+    /// Messages that come of asking, where nobody else is about.
     pub entry_messages: Option<Range>,
     /// Messages that come of leaving, where nobody else is about.
     pub exit_messages: Option<Range>,
@@ -105,7 +105,8 @@ impl Compare {
         let wanting = [nodes, 2, 1].into_iter().filter(|&wanting| wanting > 1 || !P::RESTS);
         let saturated =
             wanting.filter_map(|wanting| trace(Workload::Saturated { wanting, entries }));
-        row.sync_messages = range(saturated.flat_map(|trace| hand_overs(&trace)).collect());
+        row.sync_messages =
+            range(saturated.flat_map(|trace| hand_overs(&trace, !P::RESTS)).collect());
     }
 }
 
@@ -170,7 +171,7 @@ fn from_to(range: Option<Range>) -> String {
 /// Rows as a table that a person can read.
 pub fn table(rows: &[Row]) -> String {
     let mut text = format!(
-        "{:26}{:>6}{:>14}{:>14}{:>11}{:>8}{:>7}{:>20}{:>20}{:>9}\n",
+        "{:26}{:>6}{:>14}{:>14}{:>11}{:>8}{:>7}{:>21}{:>19}{:>9}\n",
         "algorithm",
         "nodes",
         "alone, worst",
@@ -188,7 +189,7 @@ pub fn table(rows: &[Row]) -> String {
         let and_chain = |delay, chain| format!("{} T, {}", figure(delay), from_to(chain));
         writeln!(
             text,
-            "{:26}{:>6}{:>14}{:>14}{:>11}{:>8}{:>7}{:>20}{:>20}{busiest:>9}",
+            "{:26}{:>6}{:>14}{:>14}{:>11}{:>8}{:>7}{:>21}{:>19}{busiest:>9}",
             row.algorithm,
             row.nodes,
             and_worst(row.alone, row.alone_worst),
@@ -202,9 +203,9 @@ pub fn table(rows: &[Row]) -> String {
         .expect("a string takes it");
     }
     text.push_str(
-        "Messages per entry: one node after the other, now and then a node, and all always. To enter and to leave:\n\
-         undisturbed, least to most. Chains: messages one after the other, undisturbed to enter, from an exit to the\n\
-         next entry; least to most.\n",
+        "Messages per entry: one node after the other, now and then a node, and all always. Least to most: those that\n\
+         come of asking and of leaving, undisturbed; and in a chain, one after the other, from asking to entering, and\n\
+         from leaving to the next one's entering.\n",
     );
     text
 }
