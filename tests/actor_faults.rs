@@ -18,11 +18,12 @@ struct Faulty {
     me: NodeId,
     nodes: usize,
     fault: Fault,
+    phase: Phase,
 }
 
 /// So many nodes, all with this fault.
 fn faulty(fault: Fault, nodes: usize) -> Vec<Faulty> {
-    NodeId::all(nodes).map(|me| Faulty { me, nodes, fault }).collect()
+    NodeId::all(nodes).map(|me| Faulty { me, nodes, fault, phase: Phase::Idle }).collect()
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -48,9 +49,10 @@ impl Machine for Faulty {
     }
 
     fn request(&mut self, out: &mut Outbox<Hello>) -> Result<(), Refused> {
+        self.phase.request()?;
         match self.fault {
             Fault::PanicsAtARequest => panic!("at a request"),
-            Fault::LetsEverybodyIn | Fault::LetsInOneTooMany => out.enter(),
+            Fault::LetsEverybodyIn | Fault::LetsInOneTooMany => self.phase.enter(out),
             Fault::WritesToNobody => out.send(NodeId(7), Hello),
             _ => out.send(NodeId(1), Hello),
         }
@@ -58,7 +60,7 @@ impl Machine for Faulty {
     }
 
     fn release(&mut self, _: &mut Outbox<Hello>) -> Result<(), Refused> {
-        Ok(())
+        self.phase.release()
     }
 
     fn receive(&mut self, _: NodeId, _: Hello, out: &mut Outbox<Hello>) -> Result<(), Refused> {
@@ -77,7 +79,7 @@ impl Protocol for Faulty {
     type Access = Shared;
 
     fn phase(&self) -> Phase {
-        Phase::Idle
+        self.phase
     }
 
     fn entries_at_a_time(&self) -> usize {

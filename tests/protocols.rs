@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use common::within_two_minutes;
-use exclusion::message::actor::{Cluster, DataOf};
+use exclusion::message::actor::{Cluster, DataOf, Down};
 use exclusion::message::registry::{ALGORITHMS, Algorithm, Shipped, Size, Visitor};
 use exclusion::message::sim::{Delay, Report, Simulation, Workload};
 use exclusion::message::{
@@ -349,7 +349,9 @@ impl Test for Actors {
             });
             assert_eq!(counters.1.load(Ordering::Relaxed), n * rounds, "{name}");
             // After the shutdown, by when the last answers have been given too.
-            let messages = cluster.shutdown().messages.total() as f64 / (n * rounds) as f64;
+            let ended = cluster.shutdown();
+            assert_eq!(ended.down, Down::Shutdown, "{name}");
+            let messages = ended.messages.total() as f64 / (n * rounds) as f64;
             assert!(cost.contended.contains(&messages), "{name}: {messages} per entry, {cost:?}");
         });
     }

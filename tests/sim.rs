@@ -26,6 +26,7 @@ enum Flaw {
     LetsInUnasked,
     NeverRests,
     WritesToNobody,
+    ForgetsItsUser,
 }
 
 impl Machine for Flawed {
@@ -40,17 +41,19 @@ impl Machine for Flawed {
     }
 
     fn request(&mut self, out: &mut Outbox<Hello>) -> Result<(), Refused> {
+        self.phase.request()?;
         match self.flaw {
-            Flaw::LetsEverybodyIn => out.enter(),
+            Flaw::LetsEverybodyIn => self.phase.enter(out),
             Flaw::LetsNobodyIn => {}
             Flaw::LetsInUnasked | Flaw::NeverRests => out.send(self.peer, Hello),
+            Flaw::ForgetsItsUser => self.phase = Phase::Idle,
             Flaw::WritesToNobody => out.send(NodeId(7), Hello),
         }
         Ok(())
     }
 
     fn release(&mut self, _: &mut Outbox<Hello>) -> Result<(), Refused> {
-        Ok(())
+        self.phase.release()
     }
 
     fn receive(&mut self, from: NodeId, _: Hello, out: &mut Outbox<Hello>) -> Result<(), Refused> {
@@ -112,6 +115,14 @@ fn an_entry_that_nobody_asked_for_is_noticed() {
     let workload = Workload::Alone { node: NodeId(0), entries: 1 };
     let error = flawed(Flaw::LetsInUnasked).workload(workload).run().unwrap_err();
     assert_eq!(error.cause, SimCause::Violation(Violation::NotAsked(NodeId(1))));
+}
+
+#[test]
+fn a_node_that_does_not_know_where_its_user_is_is_noticed() {
+    let error = flawed(Flaw::ForgetsItsUser).run().unwrap_err();
+    let (phase, user) = (Phase::Idle, Phase::Waiting);
+    let violation = Violation::WrongPhase { node: NodeId(0), phase, user };
+    assert_eq!(error.cause, SimCause::Violation(violation));
 }
 
 #[test]

@@ -92,7 +92,7 @@ fn try_lock_while_being_asked() {
 
 /// Lets everybody in at once.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-struct Careless(NodeId);
+struct Careless(NodeId, Phase);
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct Nothing;
@@ -115,12 +115,13 @@ impl Machine for Careless {
     }
 
     fn request(&mut self, out: &mut Outbox<Nothing>) -> Result<(), Refused> {
-        out.enter();
+        self.1.request()?;
+        self.1.enter(out);
         Ok(())
     }
 
     fn release(&mut self, _: &mut Outbox<Nothing>) -> Result<(), Refused> {
-        Ok(())
+        self.1.release()
     }
 
     fn receive(&mut self, _: NodeId, _: Nothing, _: &mut Outbox<Nothing>) -> Result<(), Refused> {
@@ -132,7 +133,7 @@ impl Protocol for Careless {
     type Access = Exclusive;
 
     fn phase(&self) -> Phase {
-        Phase::Idle
+        self.1
     }
 }
 
@@ -140,7 +141,7 @@ impl Protocol for Careless {
 fn a_careless_protocol_is_noticed() {
     let noticed = std::panic::catch_unwind(|| {
         hold("actors::careless", Search::Preemptions(2), || {
-            both_enter(NodeId::all(2).map(Careless).collect())
+            both_enter(NodeId::all(2).map(|me| Careless(me, Phase::Idle)).collect())
         });
     });
     assert!(noticed.is_err(), "two were inside, and nobody noticed");

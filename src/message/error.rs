@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt;
 
 use super::quorum::QuorumError;
-use super::{Machine, NodeId};
+use super::{Machine, NodeId, Phase};
 
 /// Why a machine does not take an input. [`step`](super::step) makes an [`InputError`] of it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -46,6 +46,15 @@ pub enum Violation {
     Unexpected(InputError),
     /// A node let its user in who had not asked.
     NotAsked(NodeId),
+    /// A node does not know where its user is.
+    WrongPhase {
+        /// The node.
+        node: NodeId,
+        /// Where the node says that its user is.
+        phase: Phase,
+        /// Where its user is.
+        user: Phase,
+    },
     /// More users are inside than may be: these, as far as they are known.
     NotExclusive(Vec<NodeId>),
     /// These wait, and nothing will ever happen again.
@@ -57,8 +66,8 @@ pub enum Violation {
         /// To whom.
         to: NodeId,
     },
-    /// A step was to be taken with an outbox that holds what another node put in.
-    OutboxOfAnother {
+    /// A step was to be taken with an outbox that still holds what came of another.
+    OutboxNotEmpty {
         /// The node that was to take the step.
         node: NodeId,
         /// The node that filled the outbox.
@@ -71,6 +80,9 @@ impl fmt::Display for Violation {
         match self {
             Self::Unexpected(input) => input.fmt(f),
             Self::NotAsked(node) => write!(f, "{node} let its user in, who had not asked"),
+            Self::WrongPhase { node, phase, user } => {
+                write!(f, "{node} says that its user is {phase:?}, but it is {user:?}")
+            }
             Self::NotExclusive(inside) => match inside[..] {
                 [node] => write!(f, "{node} was let in while others were inside"),
                 _ => write!(f, "{inside:?} are inside together"),
@@ -81,7 +93,7 @@ impl fmt::Display for Violation {
             Self::NoSuchNode { from, to } => {
                 write!(f, "{from} sent a message to {to}, which does not exist")
             }
-            Self::OutboxOfAnother { node, owner } => {
+            Self::OutboxNotEmpty { node, owner } => {
                 write!(f, "{node} cannot use the outbox that {owner} has filled: empty it first")
             }
         }
@@ -130,7 +142,7 @@ pub enum ClusterError {
     },
     /// Edges that are no tree.
     NotATree(&'static str),
-    /// Granting sets that cannot be.
+    /// Quorums that cannot be.
     Quorum(QuorumError),
 }
 

@@ -283,11 +283,11 @@ impl<M> Outbox<M> {
         self.entered
     }
 
-    /// Makes it a node's. One that still holds what another node put in stays as it is.
+    /// Makes it a node's. One that still holds something stays as it is.
     #[inline]
     fn address_to(&mut self, node: NodeId, nodes: usize) -> Result<(), Violation> {
-        if self.owner != node && !self.is_empty() {
-            return Err(Violation::OutboxOfAnother { node, owner: self.owner });
+        if !self.is_empty() {
+            return Err(Violation::OutboxNotEmpty { node, owner: self.owner });
         }
         (self.owner, self.nodes) = (node, nodes);
         Ok(())
@@ -297,8 +297,8 @@ impl<M> Outbox<M> {
 /// Gives a machine an input, and then what it sends to itself. The outputs are in the outbox.
 ///
 /// # Errors
-/// If the machine refuses the input, or sends a message to a node that does not exist; or if the outbox still holds what
-/// another node put in. The outbox is then as it was, or empty. The machine is as it was, unless it refused a message of
+/// If the machine refuses the input, or sends a message to a node that does not exist; or if the outbox still holds
+/// something. The outbox is then as it was, or empty. The machine is as it was, unless it refused a message of
 /// its own or sent one to nobody: that is a mistake in the machine, which cannot go on.
 #[inline]
 pub fn step<M: Machine>(
@@ -349,8 +349,8 @@ fn give<M: Machine>(
 /// Gives a lock an input, and keeps account of its user, who is idle, waits or is inside. The outputs are in the outbox.
 ///
 /// # Errors
-/// As [`step`]; or if the user cannot ask or leave now; or if the node lets its user in who had not asked. In the last
-/// case the outputs are still in the outbox.
+/// As [`step`]; or if the user cannot ask or leave now; or if the node lets its user in who had not asked, or does not
+/// know where its user is. In the last two cases the outputs are still in the outbox.
 #[inline]
 pub fn step_lock<P: Protocol>(
     node: &mut P,
@@ -371,6 +371,9 @@ pub fn step_lock<P: Protocol>(
             return Err(Violation::NotAsked(node.id()));
         }
         after = Phase::Inside;
+    }
+    if node.phase() != after {
+        return Err(Violation::WrongPhase { node: node.id(), phase: node.phase(), user: after });
     }
     *user = after;
     Ok(())
@@ -405,15 +408,18 @@ mod tests {
     use crate::message::{CentralCoordinator, RicartAgrawala};
 
     #[test]
-    fn an_outbox_that_another_node_has_filled_is_refused_with_nothing_changed() {
+    fn an_outbox_that_still_holds_something_is_refused_with_nothing_changed() {
         let [mut first, mut second] =
             [0, 1].map(|me| RicartAgrawala::node(NodeId(me), 2).expect("two are enough"));
-        let untouched = second.clone();
         let mut out = Outbox::new();
         step(&mut first, Input::Request, &mut out).expect("it is idle");
-        let violation = step(&mut second, Input::Request, &mut out).unwrap_err();
-        assert_eq!(violation, Violation::OutboxOfAnother { node: NodeId(1), owner: NodeId(0) });
-        assert_eq!(second, untouched);
+        for node in [&mut first, &mut second] {
+            let untouched = node.clone();
+            let violation = step(node, Input::Release, &mut out).unwrap_err();
+            let (node_id, owner) = (node.id(), NodeId(0));
+            assert_eq!(violation, Violation::OutboxNotEmpty { node: node_id, owner });
+            assert_eq!(*node, untouched);
+        }
         assert_eq!(out.drain().count(), 1, "what the first sent is still there");
         step(&mut second, Input::Request, &mut out).expect("the outbox is empty now");
     }

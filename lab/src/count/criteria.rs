@@ -36,7 +36,7 @@ pub struct Row {
     pub nodes: usize,
     /// What its formula says of the messages, in its own words.
     pub formula: &'static str,
-    /// Messages an entry on average, one node after the other;
+    /// Messages per entry on average, one node after the other;
     pub alone: Option<f64>,
     /// now and then a node, at random;
     pub light: Option<f64>,

@@ -2,7 +2,7 @@
 
 use crate::message::{NodeId, NodeSet, Quorums};
 
-/// A node's granting sets, used in turn, and the nodes whose sets hold it.
+/// A node's quorums, used in turn, and the nodes whose sets hold it.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Arbiters {

@@ -9,15 +9,15 @@
 //! | | we wait, and give a permission away to an older request | who got it |
 //! | `CONFIRM` | for a `REQUEST`: at once, or when the user leaves | who asked |
 //!
-//! Cost: 0 to 2(n-1) messages an entry. Between two entries T.
+//! Cost: 0 to 2(n-1) messages per entry. Between two entries T.
 //!
 //! At first nobody has a permission, and everybody must ask everybody. Starting with all of them at both ends, as a
 //! list of "who has asked since" that begins empty would, lets everybody in at once.
 
 use super::candidate::Candidate;
 use crate::message::{
-    Claims, ClusterError, Cost, Exclusive, Machine, NodeId, NodeSet, Outbox, Phase, Protocol,
-    Refused,
+    Bypass, Claims, ClusterError, Cost, Exclusive, Machine, NodeId, NodeSet, Outbox, Phase,
+    Protocol, Refused,
 };
 
 pub use super::candidate::Message;
@@ -150,9 +150,13 @@ impl Protocol for CarvalhoRoucairol {
 }
 
 impl Claims for CarvalhoRoucairol {
+    fn bypass(cluster: &[Self]) -> Bypass {
+        Bypass::once(cluster.len())
+    }
+
     fn invariant(
         cluster: &[Self],
-        _on_the_way: &[(NodeId, NodeId, &Message)],
+        _in_flight: &[(NodeId, NodeId, &Message)],
     ) -> Option<Result<(), &'static str>> {
         let asks = |one: NodeId, other: NodeId| cluster[one.index()].lacking.contains(other);
         let covered = |(one, other)| asks(one, other) || asks(other, one);

@@ -9,7 +9,7 @@
 //! | `CONFIRM` | at once, for a `REQUEST` | who asked |
 //! | `RELEASE` | the user leaves | all others |
 //!
-//! Cost: 3(n-1) messages an entry. Between two entries T.
+//! Cost: 3(n-1) messages per entry. Between two entries T.
 //!
 //! The channels must deliver in order: a `CONFIRM` that overtook an older `REQUEST` would say "nothing older is
 //! coming" too soon.

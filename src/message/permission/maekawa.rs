@@ -1,4 +1,4 @@
-//! Maekawa 1985, remedied: ask only a granting set, and give way to older requests.
+//! Maekawa 1985, remedied: ask only a quorum, and give way to older requests.
 //!
 //! Each node has a set of arbiters, and any two sets meet. An arbiter confirms one request at a time, so who has all
 //! its arbiters is alone. When an older request reaches an arbiter that has confirmed a younger one, the arbiter
@@ -13,7 +13,7 @@
 //! | `RELINQUISH` | for an `INQUIRE`, if not yet inside | the arbiter |
 //! | `RELEASE` | the user leaves | its arbiters |
 //!
-//! Cost: 3(K-1) messages alone for a granting set of K that holds the node itself, at most 6(K-1) on average: each
+//! Cost: 3(K-1) messages alone for a quorum of K that holds the node itself, at most 6(K-1) on average: each
 //! request causes at most one inquiry at each arbiter, and with it one relinquishing and one more confirmation. Between
 //! two entries 2T.
 //!
@@ -24,7 +24,7 @@
 use super::arbiter::Arbiter;
 use super::arbiters::Arbiters;
 use crate::message::{
-    Claims, Clock, ClusterError, Cost, Exclusive, Machine, NodeId, NodeSet, Outbox, Phase,
+    Bypass, Claims, Clock, ClusterError, Cost, Exclusive, Machine, NodeId, NodeSet, Outbox, Phase,
     Protocol, Quorums, Refused, Stamp,
 };
 
@@ -48,7 +48,7 @@ pub struct Maekawa {
 }
 
 impl Maekawa {
-    /// A cluster with these granting sets. A node that has several uses them in turn.
+    /// A cluster with these quorums. A node that has several uses them in turn.
     pub fn cluster(sets: &Quorums) -> Vec<Self> {
         let nodes = NodeId::all(sets.nodes()).zip(Arbiters::of_all(sets));
         nodes.map(|(me, arbiters)| Self::with_arbiters(me, arbiters)).collect()
@@ -241,14 +241,18 @@ impl Protocol for Maekawa {
 }
 
 impl Claims for Maekawa {
+    fn bypass(cluster: &[Self]) -> Bypass {
+        Bypass::once(cluster.len())
+    }
+
     fn invariant(
         cluster: &[Self],
-        on_the_way: &[(NodeId, NodeId, &Message)],
+        in_flight: &[(NodeId, NodeId, &Message)],
     ) -> Option<Result<(), &'static str>> {
         // An arbiter's one confirmation: on its way, with a candidate, or on its way back.
         let confirmations = |arbiter: NodeId| {
             let held = cluster.iter().filter(|node| node.confirmed.contains(arbiter)).count();
-            let sent = on_the_way.iter().filter(|(from, to, message)| match message {
+            let sent = in_flight.iter().filter(|(from, to, message)| match message {
                 Message::Confirm(..) => *from == arbiter,
                 Message::Relinquish(_) | Message::Release(_) => *to == arbiter,
                 Message::Request(_) | Message::Inquire(_) => false,

@@ -9,11 +9,11 @@
 //! | `REQUEST` | the user wants in | all others |
 //! | `CONFIRM` | for all requests held back: at once, or when the user leaves | who asked |
 //!
-//! Cost: 2n-k-1 to 2(n-1) messages an entry. Between two entries T.
+//! Cost: 2n-k-1 to 2(n-1) messages per entry. Between two entries T.
 
 use super::candidate::Candidate;
 use crate::message::{
-    Claims, ClusterError, Cost, Machine, NodeId, Outbox, Phase, Protocol, Refused, Shared,
+    Bypass, Claims, ClusterError, Cost, Machine, NodeId, Outbox, Phase, Protocol, Refused, Shared,
 };
 
 /// What the nodes say to each other.
@@ -167,6 +167,10 @@ impl Protocol for RaymondK {
 }
 
 impl Claims for RaymondK {
+    fn bypass(cluster: &[Self]) -> Bypass {
+        Bypass::once(cluster.len())
+    }
+
     fn cost(cluster: &[Self]) -> Option<Cost> {
         let (n, k) = (cluster.len(), cluster[0].entries);
         let most = 2 * (n - 1);

@@ -9,7 +9,7 @@
 //! | `REQUEST` | the user wants in | all others |
 //! | `CONFIRM` | at once, or when the user leaves | who asked |
 //!
-//! Cost: 2(n-1) messages an entry, always. Between two entries T.
+//! Cost: 2(n-1) messages per entry, always. Between two entries T.
 //!
 //! Requests are served in the order of (time, node). A confirmation carries its sender's time too, so that a request
 //! which happened before another, in Lamport's sense, is the older one.

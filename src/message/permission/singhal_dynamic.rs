@@ -10,13 +10,13 @@
 //! | | we wait, and confirm an older request of a node that we had not to ask | who asked |
 //! | `CONFIRM` | for a `REQUEST`: at once, or when the user leaves | who asked |
 //!
-//! Cost: 0 to 2(n-1) messages an entry: n-1 on average when nodes come at random, and 2(n-1) when all always want in,
+//! Cost: 0 to 2(n-1) messages per entry: n-1 on average when nodes come at random, and 2(n-1) when all always want in,
 //! for then everybody has entered since. Between two entries T.
 
 use super::candidate::Candidate;
 use crate::message::{
-    Claims, ClusterError, Cost, Exclusive, Machine, NodeId, NodeSet, Outbox, Phase, Protocol,
-    Refused,
+    Bypass, Claims, ClusterError, Cost, Exclusive, Machine, NodeId, NodeSet, Outbox, Phase,
+    Protocol, Refused,
 };
 
 pub use super::candidate::Message;
@@ -135,9 +135,13 @@ impl Protocol for SinghalDynamic {
 }
 
 impl Claims for SinghalDynamic {
+    fn bypass(cluster: &[Self]) -> Bypass {
+        Bypass::once(cluster.len())
+    }
+
     fn invariant(
         cluster: &[Self],
-        _on_the_way: &[(NodeId, NodeId, &Message)],
+        _in_flight: &[(NodeId, NodeId, &Message)],
     ) -> Option<Result<(), &'static str>> {
         let asks = |one: NodeId, other: NodeId| cluster[one.index()].to_ask.contains(other);
         let covered = |(one, other)| asks(one, other) || asks(other, one);

@@ -1,4 +1,4 @@
-//! Granting sets that cannot be.
+//! Quorums that cannot be.
 
 use std::error::Error;
 use std::fmt;
@@ -6,7 +6,7 @@ use std::fmt;
 use super::Quorums;
 use crate::message::{NodeId, NodeSet};
 
-/// Granting sets that cannot be.
+/// Quorums that cannot be.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum QuorumError {
     /// Fewer than two nodes: nobody to exclude.

@@ -1,4 +1,4 @@
-//! Granting sets: whom a node must ask, so that any two nodes ask somebody in common.
+//! Quorums: whom a node must ask, so that any two nodes ask somebody in common.
 //!
 //! | arrangement | nodes | size of a set | a node is in |
 //! |---|---|---|---|
@@ -21,7 +21,7 @@ use field::{Field, prime_of};
 
 pub use error::QuorumError;
 
-/// The granting sets of a cluster: for each node one or more, which it uses in turn from request to request.
+/// The quorums of a cluster: for each node one or more, which it uses in turn from request to request.
 ///
 /// 1. Any two sets of different nodes meet: who is in both grants to one node at a time.
 /// 2. Each set holds its owner.

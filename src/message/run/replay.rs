@@ -86,6 +86,7 @@ pub fn replay<P: Machine>(mut nodes: Vec<P>, trace: &Trace) -> Result<Vec<P>, Re
         scribe: Scribe::default(),
         events: trace.events.iter(),
     };
+    replay.start_silently(trace).map_err(|cause| ReplayError { event: 0, cause })?;
     while let Some(event) = replay.events.next() {
         replay.step(event).map_err(|cause| ReplayError {
             event: trace.events.len() - replay.events.len(),
@@ -111,6 +112,21 @@ struct InFlight<M> {
 }
 
 impl<P: Machine> Replay<'_, P> {
+    /// Starts the nodes whose start leads to nothing, and so is not written.
+    fn start_silently(&mut self, trace: &Trace) -> Result<(), ReplayCause> {
+        let starts = |event: &&Event| event.happening == Happening::Starts;
+        let written: Vec<_> = trace.events.iter().filter(starts).map(|event| event.node).collect();
+        for machine in self.nodes.iter_mut().filter(|machine| !written.contains(&machine.id())) {
+            let mut out = Outbox::new();
+            step(machine, Input::Start, &mut out).map_err(ReplayCause::Violation)?;
+            if !out.is_empty() {
+                let done = Some(format!("{} starts", machine.id()));
+                return Err(ReplayCause::Departs { written: None, done });
+            }
+        }
+        Ok(())
+    }
+
     fn step(&mut self, event: &Event) -> Result<(), ReplayCause> {
         let node = event.node;
         let input = self.input(event)?;

@@ -10,7 +10,7 @@
 //! | `UPDATE` | a cycle begins | all who are not on the queue |
 //! | `TOKEN` | the user leaves, or the wait for late requests is over | the first in the queue |
 //!
-//! Cost: (n-1)/m + 1 messages an entry when m want in; the thesis counts an update to the sender, n/m + 1. Between two
+//! Cost: (n-1)/m + 1 messages per entry when m want in; the thesis counts an update to the sender, n/m + 1. Between two
 //! entries T within a cycle, and 3T from one cycle to the next.
 //!
 //! It needs messages that take at most a period (Tmax). If one takes longer, [`Late::Strict`] may starve its sender;
@@ -18,8 +18,8 @@
 
 use super::cycle::Cycle;
 use crate::message::{
-    Claims, ClusterError, Cost, Exclusive, Machine, NodeId, Outbox, Phase, Protocol, Refused,
-    Timer, TokenClaim,
+    Bypass, Claims, ClusterError, Cost, Exclusive, Machine, NodeId, Outbox, Phase, Protocol,
+    Refused, Timer, TokenClaim,
 };
 
 pub use super::cycle::{Late, Message, Token};
@@ -106,6 +106,10 @@ impl Protocol for BantaEfficient {
 }
 
 impl Claims for BantaEfficient {
+    fn bypass(cluster: &[Self]) -> Bypass {
+        Bypass::once(cluster.len())
+    }
+
     fn most_messages(cluster: &[Self], in_time: bool) -> Option<f64> {
         cluster[0].cycle.most_messages(in_time)
     }

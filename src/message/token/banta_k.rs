@@ -13,7 +13,7 @@
 //! | `TOKEN` | at once, to all but the good site; after the wait for late requests | the first in the queue |
 //! | `RELEASE` | the user leaves, and is not the good site | the k-th after it in the queue, or the good site |
 //!
-//! Cost: (n-2)/m + 2 messages an entry when m want in; the thesis counts an update to the sender and a release of the
+//! Cost: (n-2)/m + 2 messages per entry when m want in; the thesis counts an update to the sender and a release of the
 //! good site, n/m + 2.
 //!
 //! A cycle of one lets in one: with few who want in, k are not inside together; and never more than n-2, for the good
@@ -22,8 +22,8 @@
 
 use super::cycle::Cycle;
 use crate::message::{
-    Claims, ClusterError, Cost, Machine, NodeId, Outbox, Phase, Protocol, Refused, Shared, Timer,
-    TokenClaim,
+    Bypass, Claims, ClusterError, Cost, Machine, NodeId, Outbox, Phase, Protocol, Refused, Shared,
+    Timer, TokenClaim,
 };
 
 pub use super::cycle::{Late, Message, Token};
@@ -171,6 +171,10 @@ impl Protocol for BantaK {
 }
 
 impl Claims for BantaK {
+    fn bypass(cluster: &[Self]) -> Bypass {
+        Bypass::once(cluster.len())
+    }
+
     fn most_messages(cluster: &[Self], in_time: bool) -> Option<f64> {
         cluster[0].cycle.most_messages(in_time)
     }

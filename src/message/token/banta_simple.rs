@@ -10,7 +10,7 @@
 //! | `UPDATE` | the queue has a new last site | all who are not on it |
 //! | `TOKEN` | the user leaves and the queue is not empty; or a `REQUEST` finds the token resting | the first in the queue |
 //!
-//! Cost: n messages an entry when few want in, 2 when many do and all messages take equally long, and the requests that
+//! Cost: n messages per entry when few want in, 2 when many do and all messages take equally long, and the requests that
 //! are passed on.
 //!
 //! **It can starve a site**: a request may arrive wherever the token has just left, and chase it for ever. See
@@ -22,8 +22,8 @@ use std::collections::VecDeque;
 use super::good_site::{GoodSite, announce, most_forwarded};
 use super::queue;
 use crate::message::{
-    Claims, ClusterError, Cost, Exclusive, Machine, NodeId, Outbox, Phase, Protocol, Refused,
-    TokenClaim,
+    Bypass, Claims, ClusterError, Cost, Exclusive, Machine, NodeId, Outbox, Phase, Protocol,
+    Refused, TokenClaim,
 };
 
 /// What the nodes say to each other.
@@ -189,6 +189,10 @@ impl Protocol for BantaSimple {
 }
 
 impl Claims for BantaSimple {
+    fn bypass(cluster: &[Self]) -> Bypass {
+        Bypass::once(cluster.len())
+    }
+
     fn most_messages(cluster: &[Self], _in_time: bool) -> Option<f64> {
         Some(most_forwarded(cluster.len()))
     }

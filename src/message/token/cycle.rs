@@ -100,7 +100,7 @@ impl Cycle {
         }
     }
 
-    /// How many messages an entry costs at most. The formula supposes that messages come in time; a late request is
+    /// How many messages per entry costs at most. The formula supposes that messages come in time; a late request is
     /// forwarded, if it is, but not for ever.
     pub(super) fn most_messages(&self, in_time: bool) -> Option<f64> {
         match self.late {

@@ -87,7 +87,7 @@ pub(super) fn announce<M: Clone>(
     out.broadcast(me.others(nodes).filter(|&site| !queue::names(queue, site)), update);
 }
 
-/// How many messages an entry costs at most where requests are forwarded, as far as that has been explored.
+/// How many messages per entry costs at most where requests are forwarded, as far as that has been explored.
 pub(super) fn most_forwarded(nodes: usize) -> f64 {
     (2 * (nodes - 1)).max(nodes) as f64
 }

@@ -9,14 +9,14 @@
 //! | `REQUEST` | the user wants in, and the token is elsewhere; or one is passed on | whom we would ask |
 //! | `TOKEN` | the user leaves and somebody is next; or a `REQUEST` finds the token resting | who is next, who asked |
 //!
-//! Cost: 0 to n messages an entry, O(log n) on average. Between two entries T.
+//! Cost: 0 to n messages per entry, O(log n) on average. Between two entries T.
 //!
 //! A node at which the token rests must send it at once. Passing the request on instead, as one may read the rule that
 //! only who wants in remembers a successor, would lose it: there is nobody to pass it on to.
 
 use crate::message::{
-    Claims, ClusterError, Cost, Exclusive, Machine, NodeId, Outbox, Phase, Protocol, Refused,
-    TokenClaim,
+    Bypass, Claims, ClusterError, Cost, Exclusive, Machine, NodeId, Outbox, Phase, Protocol,
+    Refused, TokenClaim,
 };
 
 /// What the nodes say to each other.
@@ -152,9 +152,13 @@ impl Protocol for NaimiTrehel {
 }
 
 impl Claims for NaimiTrehel {
+    fn bypass(cluster: &[Self]) -> Bypass {
+        Bypass::once(cluster.len())
+    }
+
     fn invariant(
         cluster: &[Self],
-        _on_the_way: &[(NodeId, NodeId, &Message)],
+        _in_flight: &[(NodeId, NodeId, &Message)],
     ) -> Option<Result<(), &'static str>> {
         // Who asks whom is a forest: whoever passes a request on passes it to an end.
         let ends = |start: NodeId| {

@@ -10,14 +10,14 @@
 //! | `REQUEST` | somebody here or behind wants in, and none is on the way | the neighbour that leads to the token |
 //! | `TOKEN` | it is a neighbour's turn | that neighbour |
 //!
-//! Cost: twice the way to the token, so at most 2D messages an entry for a tree of diameter D; O(log n) in a balanced
+//! Cost: twice the way to the token, so at most 2D messages per entry for a tree of diameter D; O(log n) in a balanced
 //! one, and fewer when many want in, for then a request and the token serve several. Between two entries T to DT.
 
 use std::collections::VecDeque;
 
 use crate::message::{
-    Claims, ClusterError, Cost, Exclusive, Machine, NodeId, Outbox, Phase, Protocol, Refused,
-    TokenClaim, Tree,
+    Bypass, Claims, ClusterError, Cost, Exclusive, Machine, NodeId, Outbox, Phase, Protocol,
+    Refused, TokenClaim, Tree,
 };
 
 /// What the nodes say to each other.
@@ -182,12 +182,16 @@ impl Protocol for Raymond {
 }
 
 impl Claims for Raymond {
+    fn bypass(cluster: &[Self]) -> Bypass {
+        Bypass::once(cluster.len())
+    }
+
     fn invariant(
         cluster: &[Self],
-        on_the_way: &[(NodeId, NodeId, &Message)],
+        in_flight: &[(NodeId, NodeId, &Message)],
     ) -> Option<Result<(), &'static str>> {
         // Each way ends where the token is, or on the edge that it is passing.
-        let travels = |from: NodeId, to: NodeId| on_the_way.contains(&(from, to, &Message::Token));
+        let travels = |from: NodeId, to: NodeId| in_flight.contains(&(from, to, &Message::Token));
         let leads_to_token = |start: NodeId| {
             let mut here = start;
             for _ in 0..cluster.len() {

@@ -8,12 +8,12 @@
 //! | `REQUEST` | the user wants in, and the token is elsewhere | all others |
 //! | `TOKEN` | the user leaves and somebody wants in; or a `REQUEST` finds the token resting | the next who wants in |
 //!
-//! Cost: 0 or n messages an entry. Between two entries T.
+//! Cost: 0 or n messages per entry. Between two entries T.
 
 use super::number;
 use crate::message::{
-    Claims, ClusterError, Cost, Exclusive, Machine, NodeId, Outbox, Phase, Protocol, Refused,
-    TokenClaim,
+    Bypass, Claims, ClusterError, Cost, Exclusive, Machine, NodeId, Outbox, Phase, Protocol,
+    Refused, TokenClaim,
 };
 
 /// What the nodes say to each other.
@@ -156,6 +156,10 @@ impl Protocol for RicartAgrawalaToken {
 }
 
 impl Claims for RicartAgrawalaToken {
+    fn bypass(cluster: &[Self]) -> Bypass {
+        Bypass::once(cluster.len())
+    }
+
     fn cost(cluster: &[Self]) -> Option<Cost> {
         Some(Cost::within("0 or n", 0, cluster.len()))
     }

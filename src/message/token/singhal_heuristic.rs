@@ -11,7 +11,7 @@
 //! | | the token comes to rest here, so that they will ask us | those who have asked us since we asked them |
 //! | `TOKEN` | the user leaves and somebody wants in; or a `REQUEST` finds the token resting | the next who wants in |
 //!
-//! Cost: 0 to n messages an entry, about (n+1)/2 when nodes come at random, and a message for each request that comes so
+//! Cost: 0 to n messages per entry, about (n+1)/2 when nodes come at random, and a message for each request that comes so
 //! late that it has been served. Between two entries T.
 //!
 //! The paper has each node forget who wants in when the token says that it has been served. If the request itself is
@@ -226,13 +226,13 @@ impl Claims for SinghalHeuristic {
 
     fn invariant(
         cluster: &[Self],
-        on_the_way: &[(NodeId, NodeId, &Message)],
+        in_flight: &[(NodeId, NodeId, &Message)],
     ) -> Option<Result<(), &'static str>> {
         let will_ask = |one: NodeId, other: NodeId| {
             let told = |&(from, to, message): &(NodeId, NodeId, &Message)| {
                 (from, to) == (other, one) && matches!(message, Message::Request(_))
             };
-            cluster[one.index()].likely.contains(other) || on_the_way.iter().any(told)
+            cluster[one.index()].likely.contains(other) || in_flight.iter().any(told)
         };
         let meet = |(one, other)| will_ask(one, other) || will_ask(other, one);
         let holds = NodeId::pairs(cluster.len()).all(meet);

@@ -16,7 +16,7 @@
 //! Where channels keep order there is less to do: see [`SuzukiKasamiFifo`](super::SuzukiKasamiFifo) and
 //! [`SuzukiKasamiFifoRing`](super::SuzukiKasamiFifoRing).
 //!
-//! Cost: complete, 0 or n messages an entry; ring, 0 to 2n-2; tree, 0 to n-1 and the token's way. Between two entries T
+//! Cost: complete, 0 or n messages per entry; ring, 0 to 2n-2; tree, 0 to n-1 and the token's way. Between two entries T
 //! for each hop.
 
 use std::collections::VecDeque;
@@ -287,11 +287,7 @@ impl Claims for SuzukiKasami {
         let nodes = cluster.len();
         // Along a tree the token serves whoever waits on its way, out of turn.
         let both_ways = cluster.iter().all(|node| node.neighbours == node.sources);
-        if cluster[0].relays && both_ways {
-            Bypass::twice(nodes)
-        } else {
-            Bypass { always: None, quick: Some(nodes - 1) }
-        }
+        if cluster[0].relays && both_ways { Bypass::twice(nodes) } else { Bypass::once(nodes) }
     }
 
     fn cost(cluster: &[Self]) -> Option<Cost> {
@@ -373,9 +369,8 @@ mod tests {
         ] {
             refuses(&node, 0, token(served, queue));
         }
-        let mut out = Outbox::new();
         let input = Input::Receive { from: NodeId(0), message: token(&[1, 0, 7], &[1, 2]) };
-        step(&mut node.clone(), input, &mut out).expect("a token like this may come");
+        step(&mut node.clone(), input, &mut Outbox::new()).expect("a token like this may come");
 
         let idle = SuzukiKasami::node(NodeId(1), &Topology::complete(3).unwrap()).unwrap();
         refuses(&idle, 0, token(&[0, 0, 0], &[1]));
@@ -384,7 +379,7 @@ mod tests {
         let between = SuzukiKasami::node(NodeId(1), &Topology::line(3).unwrap()).unwrap();
         refuses(&between, 0, token(&[0, 0, 0], &[0]));
         let input = Input::Receive { from: NodeId(0), message: token(&[0, 0, 0], &[2]) };
-        step(&mut between.clone(), input, &mut out).expect("it is on its way to node 2");
+        step(&mut between.clone(), input, &mut Outbox::new()).expect("it is on its way to node 2");
     }
 
     #[test]

@@ -18,8 +18,8 @@
 //! T for each hop.
 
 use crate::message::{
-    Channels, Claims, ClusterError, Cost, Exclusive, Machine, NodeId, NodeSet, Outbox, Phase,
-    Protocol, Refused, TokenClaim,
+    Bypass, Channels, Claims, ClusterError, Cost, Exclusive, Machine, NodeId, NodeSet, Outbox,
+    Phase, Protocol, Refused, TokenClaim,
 };
 
 /// What the nodes say to each other.
@@ -182,6 +182,10 @@ impl Protocol for SuzukiKasamiFifoRing {
 }
 
 impl Claims for SuzukiKasamiFifoRing {
+    fn bypass(cluster: &[Self]) -> Bypass {
+        Bypass::once(cluster.len())
+    }
+
     fn cost(cluster: &[Self]) -> Option<Cost> {
         Some(Cost::within("0 to n", 0, cluster.len()))
     }

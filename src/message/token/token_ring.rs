@@ -11,8 +11,8 @@
 //! not be a busy one. Between two entries T, and for each idle node in between T and the hop delay.
 
 use crate::message::{
-    Claims, ClusterError, Cost, Exclusive, Machine, NodeId, Outbox, Phase, Protocol, Refused,
-    Timer, TokenClaim,
+    Bypass, Claims, ClusterError, Cost, Exclusive, Machine, NodeId, Outbox, Phase, Protocol,
+    Refused, Timer, TokenClaim,
 };
 
 /// The token, which has nothing to say.
@@ -177,6 +177,10 @@ impl Protocol for TokenRing {
 }
 
 impl Claims for TokenRing {
+    fn bypass(cluster: &[Self]) -> Bypass {
+        Bypass::once(cluster.len())
+    }
+
     fn cost(cluster: &[Self]) -> Option<Cost> {
         // One after the other, each finds the token on its way to it. But the first has sent it away at once if it
         // does not pause, and waits until it has come round.

@@ -10,7 +10,7 @@ pub use drafts::DRAFTS;
 
 /// An algorithm in a few sentences.
 ///
-/// `n` nodes, granting sets of `K`, `T` one message delay and `Tmax` the longest, `m` nodes that
+/// `n` nodes, quorums of `K`, `T` one message delay and `Tmax` the longest, `m` nodes that
 /// wait, a tree of diameter `D`, `k` entries at a time. No message is lost and no node dies.
 #[derive(Clone, Copy, Debug)]
 pub struct Story {

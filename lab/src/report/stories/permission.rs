@@ -2,7 +2,7 @@
 
 use super::Story;
 
-/// What granting sets guarantee, however they are arranged.
+/// What quorums guarantee, however they are arranged.
 const GRANTED_BY_AGE: &str = "One node at a time is inside, nothing deadlocks and nobody starves, \
     for the oldest request gets every arbiter; service is nearly by (time, node), and channels may \
     deliver in any order.";

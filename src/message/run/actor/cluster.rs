@@ -222,13 +222,14 @@ where
         let messages = self.messages();
         let records = self.shared.resources.iter().filter_map(|it| it.record.as_ref());
         let traces = records.map(Record::trace).collect();
+        let down = self.shared.check().expect_err("it has just been stopped");
         let shared = self.shared.clone();
         drop(self);
         let data = Arc::try_unwrap(shared).ok().map(|shared| {
             let cells = shared.resources.into_iter().map(|resource| resource.data);
             cells.map(P::Access::into_inner).collect()
         });
-        Ended { messages, traces, data }
+        Ended { messages, traces, down, data }
     }
 
     fn find(&self, name: &str) -> Result<usize, HandleError> {
@@ -282,6 +283,8 @@ pub struct Ended<T> {
     pub messages: Traffic,
     /// What happened, a trace for each resource, if the cluster was [traced](Builder::traced).
     pub traces: Vec<Trace>,
+    /// Why it ended: the first reason. [`Down::Shutdown`] if nothing was wrong before.
+    pub down: Down,
     /// What the resources guarded, in the order in which they were added. None if a handle still existed.
     pub data: Option<Vec<T>>,
 }
@@ -387,6 +390,12 @@ where
             shuffle: self.shuffle,
             down: Mutex::new(None),
         });
+        // Before any thread runs and any user asks. If a node fails, everybody is told.
+        for resource in 0..shared.resources.len() {
+            for me in NodeId::all(first) {
+                let _ = shared.step(resource, me, Input::Start, 0);
+            }
+        }
         // If a thread cannot be had, dropping the cluster stops those that run.
         let mut cluster = Cluster { shared, threads: Vec::with_capacity(first) };
         for me in NodeId::all(first) {

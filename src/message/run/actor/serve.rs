@@ -13,11 +13,6 @@ use crate::message::{Input, NodeId, Protocol, Timer};
 /// Runs a node until it is told to stop, or something is wrong.
 pub(super) fn serve<P: Protocol, T>(shared: &Shared<P, T>, me: NodeId) {
     let inbox = shared.receivers[me.index()].lock().expect("nobody else locks it");
-    for resource in 0..shared.resources.len() {
-        if shared.step(resource, me, Input::Start, 0).is_err() {
-            return;
-        }
-    }
     let mut timers = BinaryHeap::new();
     let mut inbox = Inbox::new(&inbox, shared.shuffle.map(|seed| seed ^ u64::from(me.0)));
     loop {

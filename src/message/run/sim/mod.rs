@@ -2,7 +2,7 @@
 //!
 //! Time is counted in T, the time that a message takes. A [`Workload`] says who wants in, a [`Delay`] how long messages
 //! take. At each step the simulator asserts that no more are inside than may be, that nobody is let in who did not ask,
-//! and at the end that nobody is left waiting. The [`Report`] has what the papers compare: messages an entry, client
+//! and at the end that nobody is left waiting. The [`Report`] has what the papers compare: messages per entry, client
 //! delay, synchronization delay.
 //!
 //! ```

@@ -51,7 +51,7 @@ pub struct Report {
     pub entries: u64,
     /// The messages, by kind.
     pub messages: Traffic,
-    /// Messages an entry. The smallest and the largest are of episodes: what happens between two moments at which all
+    /// Messages per entry. The smallest and the largest are of episodes: what happens between two moments at which all
     /// is silent, divided by the entries in it. Who is alone makes an episode of each entry; a cluster that is never
     /// silent makes one of the whole run.
     pub per_entry: Option<Spread>,
@@ -86,7 +86,7 @@ impl fmt::Display for Report {
         };
         writeln!(f, "entries                {}", self.entries)?;
         writeln!(f, "messages               {} ({})", self.messages.total(), self.messages)?;
-        writeln!(f, "messages an entry      {}", spread(&self.per_entry))?;
+        writeln!(f, "messages per entry     {}", spread(&self.per_entry))?;
         writeln!(f, "client delay           {}", spread(&self.client_delay))?;
         writeln!(f, "synchronization delay  {}", spread(&self.sync_delay))?;
         if let Some(bypass) = self.bypass {
