@@ -303,6 +303,44 @@ fn the_hall_is_served_in_order_of_arrival() {
     assert_eq!(order_of_service::<RawTournamentMutex<2>>(), arrival);
 }
 
+/// A thread sleeps in the hall while another one tries again and again. Returns whether the latter
+/// got in first when the lock was released.
+fn a_newcomer_gets_ahead_of_the_hall<R: Full>() -> bool {
+    within_two_minutes(|| {
+        let mutex = Mutex::<R, Vec<&str>>::new(Vec::new());
+        let (done, is_tried) = (AtomicBool::new(false), AtomicBool::new(false));
+        let guard = mutex.lock();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                mutex.lock().push("sleeper");
+                done.store(true, Relaxed);
+            });
+            await_sleepers(&mutex, 1);
+            scope.spawn(|| {
+                while !done.load(Relaxed) {
+                    if let Some(mut order) = mutex.try_lock() {
+                        order.push("newcomer");
+                    }
+                    is_tried.store(true, Relaxed);
+                }
+            });
+            while !is_tried.load(Relaxed) {
+                std::hint::spin_loop();
+            }
+            drop(guard);
+        });
+        mutex.into_inner()[0] == "newcomer"
+    })
+}
+
+#[test]
+fn no_newcomer_gets_between_a_leaver_and_the_thread_that_it_gives_the_lock_to() {
+    for _ in 0..300 {
+        assert!(!a_newcomer_gets_ahead_of_the_hall::<RawBakeryMutex<1>>());
+        assert!(!a_newcomer_gets_ahead_of_the_hall::<RawTournamentMutex<1>>());
+    }
+}
+
 /// A raw lock with one seat to lease, whose user stands still on its way in until the gate is open.
 #[derive(Debug)]
 struct Gated;
@@ -335,6 +373,15 @@ unsafe impl RawLock for Gated {
     fn places(&self, _: usize, _: impl FnMut(Place)) {}
 }
 
+/// When dropped, and so also when an assertion fails.
+struct OpensTheGate;
+
+impl Drop for OpensTheGate {
+    fn drop(&mut self) {
+        GATE_IS_OPEN.store(true, Relaxed);
+    }
+}
+
 /// Whether the lock is locked, by `is_locked`, `try_lock` and `Debug`, which must agree.
 fn is_locked<R: Full>(mutex: &Mutex<R, u32>) -> bool {
     let is_locked = mutex.is_locked();
@@ -348,6 +395,7 @@ fn is_locked_when_nobody_may_pass<R: Full>(passes: usize) {
     let mutex = Mutex::<R, u32>::new(0);
     let guard = mutex.lock();
     std::thread::scope(|scope| {
+        let _open = OpensTheGate;
         scope.spawn(|| *mutex.lock() += 1);
         while !debugged(&mutex).contains("here: 0b11,") {
             std::thread::yield_now();
@@ -362,7 +410,6 @@ fn is_locked_when_nobody_may_pass<R: Full>(passes: usize) {
         }
         assert!(is_locked(&mutex));
         assert!(mutex.try_lock().is_none());
-        GATE_IS_OPEN.store(true, Relaxed);
     });
     GATE_IS_OPEN.store(false, Relaxed);
     assert!(!is_locked(&mutex));

@@ -52,12 +52,12 @@ twins! {
     without_priority_await_down: "priority::AWAIT_DOWN" leads to Race, Exhaustive, models::enter::<Priority, 2, 1>;
     without_priority_lower: "priority::LOWER" leads to Race, Exhaustive, models::enter::<Priority, 2, 1>;
 
-    without_leased_find_nobody: "leased::FIND_NOBODY" leads to Race, Exhaustive, models::lease::<Bakery<1>, 2, 1>;
+    without_leased_find_nobody: "leased::FIND_NOBODY" leads to Race, Preemptions(5), models::lease::<Bakery<1>, 2, 1>;
     without_leased_pass: "leased::PASS" leads to Race, Preemptions(2), models::pass::<Bakery<3>, 1, 3, 1>;
     without_leased_step_in: "leased::STEP_IN" leads to Race, Exhaustive, models::lease::<Bakery<2>, 2, 1>;
     without_leased_take_seat: "leased::TAKE_SEAT" leads to Race, Preemptions(3), models::lease_or_give_up::<Bakery<2>, 0, 3>;
-    without_leased_leave: "leased::LEAVE" leads to Race, Exhaustive, models::lease::<Bakery<1>, 2, 1>;
-    without_leased_leave_hears: "leased::LEAVE_HEARS" leads to Deadlock, Exhaustive, models::lease::<Bakery<1>, 2, 1>;
+    without_leased_leave: "leased::LEAVE" leads to Race, Preemptions(5), models::lease::<Bakery<1>, 2, 1>;
+    without_leased_leave_hears: "leased::LEAVE_HEARS" leads to Deadlock, Preemptions(5), models::lease::<Bakery<1>, 2, 1>;
 
     // With seats that are left out because their bit is clear.
     without_bakery_doorway_leased: "bakery::DOORWAY" leads to TwoWinners, Preemptions(3), models::lease::<Bakery<3>, 3, 1>;
@@ -68,7 +68,7 @@ twins! {
     without_black_white_turn_asleep: "black_white::TURN" leads to Deadlock, Preemptions(3), models::lease::<BlackWhiteBakery<3>, 3, 1>;
     without_peterson_give_way_asleep: "peterson::GIVE_WAY" leads to Deadlock, Preemptions(3), models::lease::<Tournament<3>, 3, 1>;
 
-    without_parking_tell: "parking::TELL" leads to Deadlock, Exhaustive, models::lease::<Bakery<1>, 2, 1>;
+    without_parking_tell: "parking::TELL" leads to Deadlock, Preemptions(5), models::lease::<Bakery<1>, 2, 1>;
     without_parking_sleep: "parking::SLEEP" leads to Deadlock, Preemptions(3), models::lease::<Tournament<3, Priority>, 3, 1>;
     without_parking_wake: "parking::WAKE" leads to Deadlock, Preemptions(3), models::lease::<Tournament<3, Priority>, 3, 1>;
 }

@@ -1,25 +1,25 @@
 //! The hall: where threads wait that found all seats taken.
 //!
-//! A thread that finds no room sleeps at once. A leaver that finds it there takes a seat that has
-//! fallen free and gives it to the thread that has slept longest; a lock of one seat has none to
-//! lease and gives away itself. So nobody is woken for nothing, and a newcomer gets ahead of a
-//! sleeper only if it takes the seat between the leaver's two steps. A fair unlock leaves no such
-//! gap: it gives away what it has without letting go of it first.
+//! A thread that finds no room sleeps at once. A leaver that finds a sleeper does not clear the bit
+//! of its seat, but gives it to the thread that has slept longest. A lock of one seat has none to
+//! lease and gives away `INSIDE` in the same way. So no newcomer gets in between, and nobody is
+//! woken for nothing.
+//!
+//! A thread may fall asleep just when a leaver has looked and found nobody. The leaver looks again
+//! when its bits are cleared. It then takes what is free on behalf of the sleeper; only here may a
+//! newcomer be quicker.
 //!
 //! Invariants:
-//! 1. A thread falls asleep here only if all seats are taken; where the lock has a single seat, and
-//!    so none to lease, only if a thread is inside.
-//! 2. Every leaving either sees that nobody sleeps here, or makes sure that the room it made does
-//!    not stay while somebody does: it gives it away, or another thread has taken it, or the
-//!    sleeper sees it.
+//! 1. A thread falls asleep here only if all seats are taken; in a lock of one seat, only if a
+//!    thread is inside.
+//! 2. Room that a leaver makes does not stay while a thread sleeps here: the leaver gives it to a
+//!    sleeper, or another thread takes it, or the thread that falls asleep sees it.
 //!
 //! That a leaver sees every sleeper that has not seen the leaving is the promise of `parking`.
 
 use super::lease::NO_SEAT;
 use super::parking::{Parking, Patience};
-use super::{
-    Arrival, FIND_NOBODY, INSIDE, LEAVE, LEAVE_HEARS, Lease, Leased, NOBODY, TAKE_SEAT, bit,
-};
+use super::{Arrival, FIND_NOBODY, INSIDE, LEAVE, LEAVE_HEARS, Leased, NOBODY, TAKE_SEAT, bit};
 use crate::lock::raw::{Place, RawLock};
 use crate::lock::sync::Ordering;
 use crate::lock::sync::lot::{Deadline, NOTHING};
@@ -58,8 +58,8 @@ impl<L: RawLock, const BYPASS: usize> Leased<L, BYPASS> {
         if here == NOBODY { Some(INSIDE) } else { Self::free_seat(here) }
     }
 
-    /// What can be given away: a free seat, so that the others that sleep still find all seats
-    /// taken. Only a lock that has no seats to lease gives away itself.
+    /// What can be taken for a sleeper: a free seat, so that the others that sleep still find all
+    /// seats taken; in a lock of one seat `INSIDE`.
     fn gift(here: usize) -> Option<usize> {
         if Self::SEATS == NOBODY { Self::room(here) } else { Self::free_seat(here) }
     }
@@ -83,11 +83,19 @@ impl<L: RawLock, const BYPASS: usize> Leased<L, BYPASS> {
         Arrival::Seated(seat)
     }
 
-    /// Gives what has fallen free to the thread that has slept longest.
+    /// Gives the thread that has slept longest what we leave: our seat, or in a lock of one seat
+    /// `INSIDE`. Returns its bit, if there was a sleeper.
+    #[cold]
+    pub(super) fn give_away(&self, seat: usize) -> usize {
+        let bit = bit(seat);
+        if self.give(bit) { bit } else { NOTHING }
+    }
+
+    /// Takes what is free on behalf of the thread that has slept longest.
     #[cold]
     pub(super) fn serve_hall(&self) {
         let Some(bit) = self.take(Self::gift) else {
-            return; // a newcomer was quicker, and will come by here when it leaves
+            return; // all is taken, and its user will come by here when it leaves
         };
         if self.give(bit) {
             return;
@@ -103,33 +111,5 @@ impl<L: RawLock, const BYPASS: usize> Leased<L, BYPASS> {
     /// Gives the thread that has slept longest a bit of `here`. Says whether there was one.
     fn give(&self, bit: usize) -> bool {
         self.hall.give(Place::of(&self.hall).address(), bit)
-    }
-
-    /// Unlocks so that no newcomer passes a thread that waits: see `Leased`.
-    ///
-    /// # Safety
-    /// As for `release`.
-    #[cold]
-    pub(super) unsafe fn hand_over(&self, Lease { seat }: Lease) {
-        self.probe.is_inside();
-        if BYPASS > 0 {
-            self.passed.store(BYPASS, Ordering::Relaxed); // `LEAVE` publishes it
-        }
-        let mut bits = INSIDE | bit(seat);
-        let mut gift = NOTHING;
-        if seat != NO_SEAT {
-            // SAFETY: a thread that went inside from a seat has won the raw lock there.
-            unsafe { self.release_raw(seat) };
-            self.probe.is_seated(seat);
-            gift = bit(seat);
-        } else if Self::SEATS == NOBODY {
-            gift = INSIDE;
-        }
-        if gift != NOTHING && self.give(gift) {
-            bits &= !gift;
-        }
-        if bits != NOBODY {
-            self.leave(seat, bits);
-        }
     }
 }

@@ -25,10 +25,10 @@
 //! 1. A seat's bit is set by the thread that takes the seat, and cleared or given away by the
 //!    thread that leaves it: a seat has one user.
 //! 2. The holder has set `INSIDE`, from a word in which it was clear; or was given it by a thread
-//!    that had it.
+//!    that had set it.
 //! 3. A newcomer sets `INSIDE` only if nobody has a seat, or fewer than `BYPASS` have passed. So
 //!    among the threads that have a seat the raw lock's order of service is the order of service.
-//! 4. A thread that sleeps in the hall is served: see there.
+//! 4. A thread that sleeps in the hall is given a seat: see there.
 //! 5. At most one thread has won the raw lock and not released it: there is one at the door.
 //!
 //! | edge | write | read | carries |
@@ -103,22 +103,24 @@ const fn bit(seat: usize) -> usize {
 /// At most `SEATS - 1` threads have a seat; the others wait in the hall for one. Among threads that
 /// have a seat the raw lock decides. Between two of them at most `BYPASS` newcomers enter.
 ///
-/// A thread that leaves a seat gives it to the thread that has slept longest in the hall. Only a
-/// newcomer that arrives at that very moment may be quicker. With one seat there is no line: each
-/// `unlock` hands the lock to the thread that has slept longest, in the same way.
+/// A thread that leaves a seat gives it to the thread that has slept longest in the hall. A newcomer
+/// gets ahead only of a thread that is just falling asleep. With one seat there is none to lease:
+/// each `unlock` gives the lock itself to the thread that has slept longest.
 ///
 /// # Handing over
 /// A thread waits, as far as this is concerned, once it has a seat or sleeps in the hall.
 ///
-/// - After an `unlock_fair` no newcomer passes: the next thread inside is one that has a seat. If
-///   the holder had one too, that seat goes to the thread that has slept longest in the hall, past
-///   any newcomer. With one seat the lock itself does.
+/// - After an `unlock_fair` no newcomer passes: the next thread inside is one that has a seat, or
+///   with one seat, the one that has slept longest in the hall. Only with `BYPASS` above 0 is that
+///   more than a plain `unlock` does.
 /// - `bump` does nothing if nobody waits. Otherwise it is an `unlock_fair` and a `lock` that goes
-///   behind every thread that waits: in the line as far as the raw lock keeps an order, and in the
-///   hall. So with a bakery, or with one seat, another thread has been inside when `bump` returns,
-///   unless all gave up.
+///   behind the threads that wait. Each thread that sleeps in the hall is given a seat, or with
+///   one seat the lock, before the caller is. Among threads that have a seat the raw lock decides:
+///   in a bakery the caller comes after each one that has drawn its ticket.
 ///
-/// Without `std` nobody sleeps, and neither knows of the threads in the hall.
+/// So a `bump` lets another thread in first if one sleeps in the hall of a lock of one seat, or has
+/// drawn its ticket in a bakery, and does not give up. Without `std` nobody sleeps, and neither
+/// knows of the threads in the hall.
 ///
 /// # When it is locked
 /// `is_locked` says whether a `try_lock` would fail: a thread is inside, or threads have a seat and
@@ -227,13 +229,11 @@ impl<L: RawLock, const BYPASS: usize> Leased<L, BYPASS> {
     /// As for `release`.
     #[inline]
     pub(crate) unsafe fn release_fairly(&self, lease: Lease) {
-        if self.is_awaited(&lease) {
-            // SAFETY: the same contract.
-            unsafe { self.hand_over(lease) };
-        } else {
-            // SAFETY: the same contract.
-            unsafe { self.release(lease) };
+        if BYPASS > 0 && self.is_awaited(&lease) {
+            self.passed.store(BYPASS, Ordering::Relaxed); // `LEAVE` publishes it
         }
+        // SAFETY: the same contract.
+        unsafe { self.release(lease) };
     }
 
     /// Whether a `try_acquire` would fail.
@@ -376,13 +376,18 @@ impl<L: RawLock, const BYPASS: usize> Leased<L, BYPASS> {
         Lease { seat }
     }
 
-    /// Clears our bits, and wakes the threads that wait for that. `seat` is ours, or was until now.
+    /// Clears our bits, or gives them to a thread in the hall, and wakes the threads that wait for
+    /// that.
     #[inline]
-    fn leave(&self, seat: usize, bits: usize) {
-        if seat != NO_SEAT && bits & bit(seat) != NOBODY {
+    fn leave(&self, seat: usize, mut bits: usize) {
+        if seat != NO_SEAT {
             self.probe.is_seated(seat);
         }
-        // The value before is not asked for: without that, this is one instruction on x86-64.
+        if (seat != NO_SEAT || Self::SEATS == NOBODY) && !self.hall.is_empty() {
+            bits &= !self.give_away(seat);
+        }
+        // Also if nothing is left to clear, for E3. The value before is not asked for: without that,
+        // this is one instruction on x86-64.
         self.here.fetch_and(!bits, LEAVE_HEARS.with(LEAVE));
         if bits & INSIDE != NOBODY && !self.door.is_empty() {
             self.wake_door();
