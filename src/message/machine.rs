@@ -308,6 +308,13 @@ pub fn step<M: Machine>(
 ) -> Result<(), Violation> {
     let me = machine.id();
     out.address_to(me, machine.nodes())?;
+    if let Input::Receive { from, ref message } = input
+        && (from == me || from.index() >= machine.nodes())
+    {
+        let given = Given::Message(from, message.kind());
+        let refused = given.refused(me, Refused("no other node of the cluster is called so"));
+        return Err(Violation::Unexpected(refused));
+    }
     let outcome = give(machine, input, out).and_then(|()| {
         while let Some(message) = out.to_itself.pop_front() {
             give(machine, Input::Receive { from: me, message }, out)?;
