@@ -108,9 +108,8 @@ pub fn hand_overs(trace: &Trace, also_to_itself: bool) -> Vec<u64> {
                 left = Some(*node);
             }
             Happening::Enters => {
-                if left.take().is_some_and(|left| also_to_itself || left != *node) {
-                    found.extend(lengths.at(*node));
-                }
+                let handed_over = left.take().filter(|left| also_to_itself || left != node);
+                found.extend(handed_over.and_then(|_| lengths.at(*node)));
             }
             Happening::Sends { message, .. } => lengths.send(*node, *message),
             Happening::Receives { message, .. } => lengths.receive(*node, *message),

@@ -19,7 +19,7 @@ pub struct Scope {
     pub timers: Timers,
     /// When users ask and leave.
     pub users: Users,
-    /// How many may be inside at a time, where an algorithm lets in several; [two](usual_entries) if it is not said.
+    /// How many may be inside at a time, where an algorithm lets in several; two if it is not said.
     pub entries: Option<usize>,
 }
 
