@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use common::lab;
-use exclusion::message::registry::{ALGORITHMS, Algorithm};
+use exclusion::message::registry::ALGORITHMS;
 use lab::explore::broken::BROKEN;
 use lab::explore::scope::RegisterLock;
 use lab::explore::scopes::all;
