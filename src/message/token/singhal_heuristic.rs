@@ -14,6 +14,10 @@
 //! Cost: 0 to n messages per entry, about (n+1)/2 when nodes come at random, and a message for each request that comes so
 //! late that it has been served. Between two entries T.
 //!
+//! In the thesis's account of the algorithm a request carries all that its sender believes about all
+//! nodes, and the receiver takes over what is newer. Here a request carries the sender's own number
+//! and nothing else, so it stays one number long whatever n. Only the token tells of third nodes.
+//!
 //! The paper has each node forget who wants in when the token says that it has been served. If the request itself is
 //! still on its way, neither of the two then expects anything of the other; and if the token rests with one of them, the
 //! other may wait for ever. So here the token does not change whom a node will ask, and nobody lets it rest who would
