@@ -1,11 +1,11 @@
-//! A moment of a cluster, and what can happen in it.
+//! A state of a cluster, and the actions that lead to the next.
 
 use std::fmt;
 
 use super::network::{Envelope, Network};
 use crate::message::{Input, NodeId, Outbox, Output, Phase, Protocol, Timer, Violation, step_lock};
 
-/// What can happen.
+/// An action: one step of the model.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Action<M> {
@@ -39,7 +39,7 @@ impl<M: fmt::Debug> fmt::Display for Action<M> {
     }
 }
 
-/// A moment of a cluster.
+/// A state of a cluster.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct State<P: Protocol> {
     /// The nodes.
@@ -48,18 +48,19 @@ pub struct State<P: Protocol> {
     /// The timers that run, sorted.
     pub(super) timers: Vec<(NodeId, Timer)>,
     pub(super) users: Vec<Wish>,
-    /// What must not happen, and did. Nothing happens after it.
+    /// The violation that happened, if any. Such a state has no successors.
     pub violation: Option<Violation>,
-    /// How many messages have been sent; counted only where a bound is claimed, and only as far as one too many.
+    /// How many messages have been sent. Counted only if a bound is claimed, and only up to one
+    /// more than the bound.
     pub(super) sent: u32,
 }
 
 /// Ghost counters. They enlarge the state space: only those are switched on that a property needs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ghosts {
-    /// How often each is passed.
+    /// How many others enter while a user waits.
     pub(super) passed: bool,
-    /// How many messages have been sent, up to so many.
+    /// How many messages have been sent, up to this limit.
     pub(super) sent: Option<u32>,
 }
 
@@ -74,17 +75,17 @@ pub(super) struct Wish {
 }
 
 impl<P: Protocol> State<P> {
-    /// The messages in flight: from whom, to whom, what.
+    /// The messages in flight: sender, receiver, message.
     pub fn in_flight(&self) -> impl Iterator<Item = (NodeId, NodeId, &P::Message)> {
         self.network.iter()
     }
 
-    /// Who is inside.
+    /// The nodes whose users are inside.
     pub fn inside(&self) -> impl Iterator<Item = NodeId> {
         self.in_phase(Phase::Inside)
     }
 
-    /// Who waits.
+    /// The nodes whose users wait.
     pub fn waiting(&self) -> impl Iterator<Item = NodeId> {
         self.in_phase(Phase::Waiting)
     }
@@ -94,7 +95,7 @@ impl<P: Protocol> State<P> {
         users.filter(move |(_, user)| user.phase == phase).map(|(node, _)| node)
     }
 
-    /// Whether nothing will happen unless somebody asks.
+    /// Whether no message, timer or user inside can lead to another step.
     pub(super) fn is_silent(&self) -> bool {
         self.network.is_empty() && self.timers.is_empty() && self.inside().next().is_none()
     }
@@ -104,7 +105,7 @@ impl<P: Protocol> State<P> {
         self.network.iter().any(|(from, to, _)| from == node || to == node)
     }
 
-    /// What the action does. None if it cannot happen.
+    /// The state after an action. None if it cannot happen.
     pub(super) fn after(&self, action: &Action<P::Message>, ghosts: Ghosts) -> Option<Self> {
         let mut next = self.clone();
         let (node, input) = match action {
@@ -129,7 +130,7 @@ impl<P: Protocol> State<P> {
         Some(next)
     }
 
-    /// Gives a node an input, and takes what comes of it.
+    /// Gives a node an input, and applies its outputs.
     pub(super) fn give(&mut self, node: NodeId, input: Input<P::Message>, ghosts: Ghosts) {
         let mut out = Outbox::new();
         let (machine, user) = (&mut self.nodes[node.index()], &mut self.users[node.index()]);

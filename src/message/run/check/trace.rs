@@ -1,4 +1,4 @@
-//! What a checker found, as a trace: to read, to draw, and to replay.
+//! Makes a trace of what a checker found: to read, to draw, and to replay.
 
 use std::fmt::Debug;
 use std::hash::Hash;
@@ -10,7 +10,7 @@ use super::state::{Action, State};
 use crate::message::run::scribe::Scribe;
 use crate::message::{Input, NodeId, Outbox, Output, Protocol, Time, Trace, step};
 
-/// The trace of what a checker found, one unit of time a step.
+/// The trace of what a checker found, one unit of time per step.
 pub fn trace_of<P>(check: &Check<P>, path: Path<State<P>, Action<P::Message>>) -> Trace
 where
     P: Protocol,
@@ -56,7 +56,7 @@ impl<P: Protocol> Writer<P> {
         self.in_flight.remove(position).0
     }
 
-    /// A node that refuses is where the trace ends.
+    /// The trace ends at a node that refuses its input.
     fn write(&mut self, time: Time, node: NodeId, input: Input<P::Message>, number: u64) {
         let mut out = Outbox::new();
         self.scribe.input(time, node, &input, number);
