@@ -79,9 +79,9 @@
 //! # When not to use it
 //!
 //! If the order of service does not matter, take [`std::sync::Mutex`]: it is one word in size, and
-//! the fastest when many threads contend. A lock that serves in order must switch threads for each entry: with
-//! more threads than cores that is ten to twenty times slower. [`which_lock`](docs::which_lock) has
-//! the figures.
+//! the fastest when many threads contend. A lock that serves in order must switch threads for each
+//! entry: with more threads than cores that is ten to twenty times slower.
+//! [`which_lock`](docs::which_lock) has the figures.
 //!
 //! Unlocking a drop-in mutex still uses it for a moment after it is free: do not free its memory
 //! on the strength of having acquired it.
