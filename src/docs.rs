@@ -24,7 +24,7 @@ macro_rules! of_locks {
         items! {
             "crate::": "BakeryMutex", "TournamentMutex";
             "crate::lock::": "Leased", "Seated", "raw", "wait";
-            "crate::lock::raw::": "Bakery", "BlackWhiteBakery", "Padded", "Peterson",
+            "crate::lock::raw::": "Bakery", "BlackWhiteBakery", "Packed", "Padded", "Peterson",
                 "PetersonSwap", "Priority", "RawLock", "Tournament", "Waiting", "Withdrawn";
             "crate::docs::": "shared_memory", "verification", "which_lock";
         }

@@ -65,7 +65,11 @@ fn k_are_inside_where_enough_want_in_and_one_where_few_do() {
                 .unwrap()
                 .most_inside
         };
-        assert_eq!(inside(saturated(n)), k.min(n - 2), "all but the good site and the site that began");
+        assert_eq!(
+            inside(saturated(n)),
+            k.min(n - 2),
+            "all but the good site and the site that began"
+        );
         assert_eq!(inside(Workload::Script(vec![(0.0, NodeId(1)), (9.0, NodeId(2))])), 1);
     }
 }
