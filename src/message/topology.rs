@@ -14,6 +14,7 @@ use super::{ClusterError, NodeId};
 /// # Ok::<(), exclusion::message::ClusterError>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
 pub enum Topology {
     /// Each node reaches each other node.
     Complete(usize),
