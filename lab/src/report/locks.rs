@@ -1,6 +1,6 @@
 //! The locks beside their peers.
 
-use super::html::{Figure, Section, chart, legend, paragraph, table};
+use super::html::{Figure, Section, chart, legend, multiples, paragraph, table};
 use super::{Commands, Findings};
 use crate::draw::chart::{Axis, Chart, Mark, Series};
 use crate::measure::contention::{Row, measurables};
@@ -13,11 +13,21 @@ pub(super) fn section(findings: &Findings, commands: &Commands) -> Section {
     let rows = &findings.locks;
     let mut body = uncontended(rows, &commands.uncontended);
     for workload in [Workload::Short, Workload::Long] {
-        let rows: Vec<&Row> = rows.iter().filter(|row| row.workload == workload).collect();
+        let quiet = rows.iter().filter(|row| row.workload == workload && row.hogs == 0);
+        let rows: Vec<&Row> = quiet.collect();
         if !rows.is_empty() {
             body += &throughput(workload, &rows, &commands.contended);
             body += &waits(workload, &rows, &commands.contended);
         }
+    }
+    let (quiet, busy): (Vec<&Row>, Vec<&Row>) = rows.iter().partition(|row| row.hogs == 0);
+    let beside = busy.first().map_or(0, |row| row.hogs);
+    let frontiers = [
+        ("frontier", "Throughput against the longest wait".to_owned(), quiet, &commands.contended),
+        ("frontier-busy", format!("The same beside {beside} busy threads"), busy, &commands.busy),
+    ];
+    for (id, title, rows, command) in frontiers {
+        body += &frontier(id, &title, &rows, command);
     }
     Section {
         id: "locks",
@@ -137,10 +147,57 @@ fn waits(workload: Workload, rows: &[&Row], command: &str) -> String {
         series: series.collect(),
     };
     let title = format!("How long one waits, {}, {threads} threads", workload.name());
-    let caption = "From calling to being inside. At the right end the longest wait of a round; all are medians over the rounds.";
+    let caption = "From the call to its return, less the critical section. At the right end the longest wait of a round; all are medians over the rounds.";
     let id = format!("waits-{}", workload.name());
     let figure = Figure { id: &id, title: &title, caption, command };
     figure.around(&(legend_of(&locks) + &chart(&curves, 380)))
+}
+
+/// One dot per lock, a chart per workload, with as many threads as the waits are shown for.
+fn frontier(id: &str, title: &str, rows: &[&Row], command: &str) -> String {
+    let contended = rows.iter().copied().filter(|row| !row.workload.is_shorter_than_a_clock());
+    let contended: Vec<&Row> = contended.filter(|row| row.threads <= 8).collect();
+    let Some(threads) = contended.iter().map(|row| row.threads).max() else {
+        return String::new();
+    };
+    let rows: Vec<&Row> = contended.into_iter().filter(|row| row.threads == threads).collect();
+    let charts = [Workload::Short, Workload::Long].map(|workload| {
+        let rows: Vec<&Row> = rows.iter().copied().filter(|row| row.workload == workload).collect();
+        let series = rows.iter().map(|row| Series {
+            colour: colour_of(row.lock),
+            mark: if is_peer(row.lock) { Mark::Rings } else { Mark::Dots },
+            points: vec![(row.longest_ns as f64, row.mops * 1e3)],
+        });
+        let dots = Chart {
+            x: Axis::powers_of_ten(
+                "longest wait",
+                rows.iter().map(|row| row.longest_ns as f64),
+                power_of_time,
+            ),
+            y: Axis::powers_of_ten(
+                "thousand entries/s",
+                rows.iter().map(|row| row.mops * 1e3),
+                crate::draw::chart::number,
+            ),
+            series: series.collect(),
+        };
+        (workload.name(), format!("best: {}", undominated(&rows).join(", ")), dots)
+    });
+    let title = format!("{title}, {threads} threads");
+    let caption = "Up is more entries, left is a shorter wait. A lock is among the best if no other is both above it and to its left. \
+        Rings, with a broken line in the legend, are other people's locks.";
+    let figure = Figure { id, title: &title, caption, command };
+    figure.around(&(legend_of(&locks_of(&rows)) + &multiples(charts)))
+}
+
+/// The locks than which no other has both more entries and a shorter longest wait, the fastest
+/// first.
+fn undominated(rows: &[&Row]) -> Vec<&'static str> {
+    let beats = |one: &Row, other: &Row| one.mops > other.mops && one.longest_ns < other.longest_ns;
+    let mut best: Vec<&&Row> =
+        rows.iter().filter(|row| !rows.iter().any(|other| beats(other, row))).collect();
+    best.sort_by(|one, other| other.mops.total_cmp(&one.mops));
+    best.into_iter().map(|row| row.lock).collect()
 }
 
 /// A power of ten of nanoseconds.
