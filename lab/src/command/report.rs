@@ -52,9 +52,9 @@ pub(crate) fn tour() -> Outcome {
 
 impl ReportCommand {
     const PAGE: &str = "target/report.html";
-    const SECONDS: f64 = 0.1;
+    const SECONDS: f64 = 0.08;
     const ROUNDS: usize = 3;
-    const THREADS: [usize; 5] = [1, 2, 4, 8, 16];
+    const THREADS: [usize; 4] = [1, 2, 8, 16];
     /// How many threads contend beside the hogs.
     const BUSY_THREADS: usize = 8;
     const HOGS: usize = 2;

@@ -2,7 +2,7 @@
 
 use super::html::{Figure, Section, chart, legend, multiples, paragraph, table};
 use super::{Commands, Findings};
-use crate::draw::chart::{Axis, Chart, Mark, Series};
+use crate::draw::chart::{Axis, Chart, Mark, Series, number};
 use crate::measure::contention::{Row, measurables};
 use crate::measure::workload::Workload;
 
@@ -100,7 +100,7 @@ fn throughput(workload: Workload, rows: &[&Row], command: &str) -> String {
         y: Axis::powers_of_ten(
             "thousand entries per second",
             rows.iter().map(|row| row.mops * 1e3),
-            crate::draw::chart::number,
+            number,
         ),
         series: series.collect(),
     };
@@ -123,11 +123,7 @@ fn waits(workload: Workload, rows: &[&Row], command: &str) -> String {
     let locks = locks_of(&rows);
     let place = |part: f64| if part < 1.0 { -(1.0 - part).log10() } else { 5.0 };
     let name = |part: f64| {
-        if part < 1.0 {
-            format!("{} %", crate::draw::chart::number(part * 100.0))
-        } else {
-            "all".into()
-        }
+        if part < 1.0 { format!("{} %", number(part * 100.0)) } else { "all".into() }
     };
     let series = rows.iter().map(|row| Series {
         colour: colour_of(row.lock),
@@ -163,21 +159,23 @@ fn frontier(id: &str, title: &str, rows: &[&Row], command: &str) -> String {
     let rows: Vec<&Row> = contended.into_iter().filter(|row| row.threads == threads).collect();
     let charts = [Workload::Short, Workload::Long].map(|workload| {
         let rows: Vec<&Row> = rows.iter().copied().filter(|row| row.workload == workload).collect();
+        // By number alone: a unit at each mark would not fit under a small chart.
+        let milliseconds = |row: &Row| row.longest_ns.max(1000) as f64 / 1e6;
         let series = rows.iter().map(|row| Series {
             colour: colour_of(row.lock),
             mark: if is_peer(row.lock) { Mark::Rings } else { Mark::Dots },
-            points: vec![(row.longest_ns as f64, row.mops * 1e3)],
+            points: vec![(milliseconds(row), row.mops * 1e3)],
         });
         let dots = Chart {
             x: Axis::powers_of_ten(
-                "longest wait",
-                rows.iter().map(|row| row.longest_ns as f64),
-                power_of_time,
+                "longest wait, ms",
+                rows.iter().map(|row| milliseconds(row)),
+                number,
             ),
             y: Axis::powers_of_ten(
                 "thousand entries/s",
                 rows.iter().map(|row| row.mops * 1e3),
-                crate::draw::chart::number,
+                number,
             ),
             series: series.collect(),
         };
@@ -216,5 +214,66 @@ fn what_it_is(workload: Workload) -> &'static str {
         Workload::Uncontended | Workload::Hot => "Nothing inside or outside",
         Workload::Short => "About half a microsecond inside, and as long outside",
         Workload::Long => "About ten microseconds inside, and as long outside",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(lock: &'static str, workload: Workload, mops: f64, longest_ns: u64) -> Row {
+        let (mops_lowest, mops_highest, begun_ns) = (mops, mops, longest_ns);
+        Row {
+            lock,
+            threads: 8,
+            workload,
+            hogs: 0,
+            rounds: 1,
+            mops,
+            mops_lowest,
+            mops_highest,
+            ratio_std: None,
+            ratio_parking_lot: None,
+            jain: 1.0,
+            p50_ns: 1,
+            p90_ns: 1,
+            p99_ns: 1,
+            p999_ns: 1,
+            p9999_ns: 1,
+            longest_ns,
+            longest_lowest_ns: longest_ns,
+            longest_highest_ns: longest_ns,
+            begun_ns,
+        }
+    }
+
+    #[test]
+    fn the_best_are_those_that_no_other_beats_in_both() {
+        let rows = [
+            row("bakery", Workload::Short, 0.2, 1_000_000),
+            row("bakery_with", Workload::Short, 1.1, 2_000_000),
+            row("mcs", Workload::Short, 0.1, 3_000_000),
+            row("std", Workload::Short, 1.5, 24_000_000),
+            row("parking_lot", Workload::Short, 1.0, 6_000_000),
+        ];
+        let rows: Vec<&Row> = rows.iter().collect();
+        assert_eq!(undominated(&rows), ["std", "bakery_with", "bakery"]);
+    }
+
+    #[test]
+    fn a_frontier_has_a_dot_per_lock_of_ours_and_a_ring_per_other() {
+        let workloads = [Workload::Short, Workload::Long];
+        let rows: Vec<Row> = workloads
+            .into_iter()
+            .flat_map(|it| [row("bakery", it, 0.2, 1_000_000), row("std", it, 1.5, 24_000_000)])
+            .collect();
+        let mut few = rows[0].clone();
+        few.threads = 2;
+        let rows: Vec<&Row> = rows.iter().chain([&few]).collect();
+        let html = frontier("frontier", "Throughput", &rows, "locks");
+        assert_eq!(html.matches("<circle").count(), 4, "{html}");
+        assert_eq!(html.matches("fill=\"none\" stroke").count(), 2, "{html}");
+        assert!(html.contains("best: std, bakery<"), "{html}");
+        assert_eq!(frontier("frontier", "Throughput", &[], "locks"), "");
     }
 }
