@@ -141,9 +141,9 @@ fn hogs_run_as_long_as_a_measurement_and_no_longer() {
     let slice = Duration::from_millis(1);
     let plan = Plan { workload: Workload::Short, threads: 2, hogs: 3, slice, rounds: 2 };
     let mut seen = Vec::new();
+    let patience = Instant::now() + Duration::from_secs(60);
     let rows = contend(&plan, &chosen, |_| {
         // A thread has its name a moment after it has started.
-        let patience = Instant::now() + Duration::from_secs(60);
         while threads_called("hog") < plan.hogs && Instant::now() < patience {
             std::thread::yield_now();
         }
