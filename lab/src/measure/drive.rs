@@ -40,6 +40,24 @@ pub(super) struct Round {
 }
 
 impl Round {
+    /// What all threads saw in this time.
+    fn of(elapsed: Duration, seen: &[Seen]) -> Self {
+        let entries: Vec<u64> = seen.iter().map(|seen| seen.entries).collect();
+        let mut waits = histogram();
+        for seen in seen {
+            waits.add(&seen.waits).expect("one kind of histogram");
+        }
+        let longest = |of: fn(&Seen) -> Duration| seen.iter().map(of).max().unwrap_or_default();
+        Self {
+            entries: entries.iter().sum(),
+            elapsed,
+            jain: jain(&entries),
+            waits,
+            longest: longest(|seen| seen.longest),
+            until_begun: longest(|seen| seen.until_begun),
+        }
+    }
+
     /// Million entries per second.
     pub(super) fn mops(&self) -> f64 {
         self.entries as f64 / self.elapsed.as_secs_f64() / 1e6
@@ -98,20 +116,7 @@ pub(super) fn measure<S: Subject>(
         io::Result::Ok((elapsed, seen.collect::<Vec<_>>()))
     })?;
 
-    let entries: Vec<u64> = seen.iter().map(|seen| seen.entries).collect();
-    let mut waits = histogram();
-    for seen in &seen {
-        waits.add(&seen.waits).expect("one kind of histogram");
-    }
-    let longest = |of: fn(&Seen) -> Duration| seen.iter().map(of).max().unwrap_or_default();
-    Ok(Round {
-        entries: entries.iter().sum(),
-        elapsed,
-        jain: jain(&entries),
-        waits,
-        longest: longest(|seen| seen.longest),
-        until_begun: longest(|seen| seen.until_begun),
-    })
+    Ok(Round::of(elapsed, &seen))
 }
 
 /// Jain's index: the square of the sum over the number times the sum of the squares; 0 for no
@@ -215,6 +220,15 @@ mod tests {
         assert_eq!(seen.until_begun, Duration::from_micros(30));
         assert_eq!(seen.waits.len(), 2);
         assert!(seen.waits.equivalent(seen.waits.min(), 35_000));
+
+        seen.entries = 3;
+        let round =
+            Round::of(Duration::from_secs(2), &[seen, Seen { entries: 1, ..Seen::nothing() }]);
+        assert_eq!(round.mops(), 2e-6);
+        assert_eq!(round.jain, 0.8);
+        assert_eq!(round.longest, Duration::from_micros(90));
+        assert_eq!(round.until_begun, Duration::from_micros(30));
+        assert_eq!(round.waits.len(), 2);
     }
 
     #[test]
