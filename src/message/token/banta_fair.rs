@@ -13,10 +13,9 @@
 //!
 //! Cost: n messages per entry when few want in, 2 when many do and all messages take equally long, at most 2(n-1).
 
-use std::collections::VecDeque;
-
 use super::good_site::{GoodSite, announce};
-use super::{number, queue};
+use super::number;
+use super::queue::NodeQueue;
 use crate::message::{
     Bypass, Claims, ClusterError, Cost, Exclusive, Machine, NodeId, Outbox, Phase, Protocol,
     Refused, TokenClaim,
@@ -39,7 +38,7 @@ pub enum Message {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Token {
     /// Whom it visits.
-    queue: VecDeque<NodeId>,
+    queue: NodeQueue,
     /// The number of each site's last entry.
     served: Vec<u64>,
 }
@@ -91,7 +90,7 @@ impl BantaFair {
             settled: vec![0; nodes],
             copies: Vec::new(),
             token: (me.index() == 0)
-                .then(|| Token { queue: VecDeque::new(), served: vec![0; nodes] }),
+                .then(|| Token { queue: NodeQueue::new(), served: vec![0; nodes] }),
         })
     }
 
@@ -108,8 +107,8 @@ impl BantaFair {
             *settled = number.max(*settled);
             open.then_some(site)
         });
-        let longer = queue::append(&mut token.queue, open);
-        let (Some(&first), Some(&last)) = (token.queue.front(), token.queue.back()) else {
+        let longer = token.queue.extend(open);
+        let (Some(first), Some(last)) = (token.queue.front(), token.queue.back()) else {
             self.token = Some(token);
             return;
         };
@@ -194,15 +193,15 @@ impl Machine for BantaFair {
                 self.good.learn(good);
             }
             Message::Token(mut token, epoch) => {
-                if !self.phase.is_waiting() || token.queue.front() != Some(&self.me) {
+                if !self.phase.is_waiting() || token.queue.front() != Some(self.me) {
                     return Err(Refused("it does not wait for the token"));
                 }
                 // Only a site that wants nothing hands the token over.
-                queue::check(&token.queue, nodes, [from])?;
+                token.queue.check(nodes, [from])?;
                 let number = self.settled[self.me.index()];
                 number::check_served(&token.served, nodes, self.me, number)?;
                 GoodSite::check_epoch(epoch)?;
-                self.good = GoodSite { site: *token.queue.back().expect("it has a first"), epoch };
+                self.good = GoodSite { site: token.queue.back().expect("it has a first"), epoch };
                 token.queue.pop_front();
                 self.token = Some(token);
                 self.phase.enter(out);

@@ -133,9 +133,9 @@ impl Machine for BantaK {
                     self.to_leave = Some(self.entries - token.free);
                 } else {
                     // The k-th in the queue, or the good site if it comes first.
-                    let good = token.queue.iter().position(|&site| site == good);
+                    let good = token.queue.iter().position(|site| site == good);
                     let heir = good.map_or(self.entries - 1, |good| good.min(self.entries - 1));
-                    self.to_tell = token.queue.get(heir).copied();
+                    self.to_tell = token.queue.iter().nth(heir);
                     self.to_leave = Some(usize::from(token.free == 0));
                     token.free = token.free.saturating_sub(1);
                     self.cycle.pass_on(out);

@@ -17,10 +17,8 @@
 //! [`BantaFair`](super::BantaFair). What the text leaves open is settled so: a site at which the token rests enters
 //! without asking; requests move from a queue to the next, never twice; node 0 has the token first.
 
-use std::collections::VecDeque;
-
 use super::good_site::{GoodSite, announce, most_forwarded};
-use super::queue;
+use super::queue::NodeQueue;
 use crate::message::{
     Bypass, Claims, ClusterError, Cost, Exclusive, Machine, NodeId, Outbox, Phase, Protocol,
     Refused, TokenClaim,
@@ -35,7 +33,7 @@ pub enum Message {
     /// This is a good site to ask.
     Update(GoodSite),
     /// The token: whom it visits, the receiver first, and the epoch of the last in the queue.
-    Token(VecDeque<NodeId>, u64),
+    Token(NodeQueue, u64),
 }
 
 impl crate::message::Message for Message {
@@ -57,9 +55,9 @@ pub struct BantaSimple {
     phase: Phase,
     good: GoodSite,
     /// The requests that have reached us while we want in.
-    kept: VecDeque<NodeId>,
+    kept: NodeQueue,
     /// The queue on the token, if it is here.
-    token: Option<VecDeque<NodeId>>,
+    token: Option<NodeQueue>,
 }
 
 impl BantaSimple {
@@ -82,16 +80,16 @@ impl BantaSimple {
             nodes,
             phase: Phase::Idle,
             good: GoodSite::first(),
-            kept: VecDeque::new(),
-            token: (me.index() == 0).then(VecDeque::new),
+            kept: NodeQueue::new(),
+            token: (me.index() == 0).then(NodeQueue::new),
         })
     }
 
     /// Puts what was kept behind the queue, and sends the token to the first. If there is nobody, it rests here.
     fn hand_over(&mut self, out: &mut Outbox<Message>) {
         let Some(mut queue) = self.token.take() else { return };
-        let longer = queue::append(&mut queue, self.kept.drain(..));
-        let (Some(&first), Some(&last)) = (queue.front(), queue.back()) else {
+        let longer = queue.append(&mut self.kept);
+        let (Some(first), Some(last)) = (queue.front(), queue.back()) else {
             self.token = Some(queue);
             return;
         };
@@ -143,8 +141,8 @@ impl Machine for BantaSimple {
                     return Err(Refused("its own request has come back"));
                 }
                 site.check_member(self.nodes)?;
-                let queued = self.token.as_ref().is_some_and(|queue| queue::names(queue, site));
-                if queued || queue::names(&self.kept, site) {
+                let queued = self.token.as_ref().is_some_and(|queue| queue.contains(site));
+                if queued || self.kept.contains(site) {
                     return Err(Refused("that site has asked already"));
                 }
                 if self.phase.is_idle() && self.token.is_none() {
@@ -164,13 +162,13 @@ impl Machine for BantaSimple {
                 self.good.learn(good);
             }
             Message::Token(mut queue, epoch) => {
-                if !self.phase.is_waiting() || queue.front() != Some(&self.me) {
+                if !self.phase.is_waiting() || queue.front() != Some(self.me) {
                     return Err(Refused("it does not wait for the token"));
                 }
                 // Only a site that wants nothing hands the token over.
-                queue::check(&queue, self.nodes, [from])?;
+                queue.check(self.nodes, [from])?;
                 GoodSite::check_epoch(epoch)?;
-                self.good = GoodSite { site: *queue.back().expect("it has a first"), epoch };
+                self.good = GoodSite { site: queue.back().expect("it has a first"), epoch };
                 queue.pop_front();
                 self.token = Some(queue);
                 self.phase.enter(out);

@@ -6,11 +6,10 @@
 //! its late request there in time: it takes one period to be told, and another for a request sent just before. Late
 //! requests go behind the good site, and so belong to the cycle after.
 
-use std::collections::VecDeque;
 use std::ops::RangeInclusive;
 
 use super::good_site::{GoodSite, announce, most_forwarded};
-use super::queue;
+use super::queue::NodeQueue;
 use crate::message::{NodeId, Outbox, Phase, Refused, Timer};
 
 /// What the nodes say to each other.
@@ -43,7 +42,7 @@ impl crate::message::Message for Message {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Token {
     /// Whom it visits, the receiver first. The good site is among them; behind it are those of the next cycle.
-    pub(super) queue: VecDeque<NodeId>,
+    pub(super) queue: NodeQueue,
     /// The good site of this cycle.
     pub(super) good: GoodSite,
     /// How many may still enter in this cycle without waiting for another to leave.
@@ -70,7 +69,7 @@ pub(super) struct Cycle {
     late: Late,
     good: GoodSite,
     /// The requests that have reached us while we want in.
-    kept: VecDeque<NodeId>,
+    kept: NodeQueue,
     pub(super) token: Option<Token>,
     /// Whether we wait for late requests.
     collecting: bool,
@@ -90,9 +89,9 @@ impl Cycle {
             phase: Phase::Idle,
             late,
             good: GoodSite::first(),
-            kept: VecDeque::new(),
+            kept: NodeQueue::new(),
             token: (me.index() == 0).then(|| Token {
-                queue: VecDeque::new(),
+                queue: NodeQueue::new(),
                 good: GoodSite::first(),
                 free,
             }),
@@ -114,7 +113,7 @@ impl Cycle {
     pub(super) fn go_on(&mut self, out: &mut Outbox<Message>) {
         let Some(token) = &self.token else { return };
         // By what the token says: our own news may be old, if the network breaks its promise.
-        if token.queue.contains(&token.good.site) {
+        if token.queue.contains(token.good.site) {
             self.pass_on(out);
         } else {
             self.begin(out);
@@ -126,7 +125,7 @@ impl Cycle {
         match &mut self.token {
             None => out.send(self.good.site, Message::Request(self.me)),
             // We are late ourselves.
-            Some(token) if self.collecting => token.queue.push_back(self.me),
+            Some(token) if self.collecting => _ = token.queue.push_back(self.me),
             Some(_) => self.phase.enter(out),
         }
         Ok(())
@@ -145,12 +144,12 @@ impl Cycle {
             return Err(Refused("its own request has come back"));
         }
         site.check_member(self.nodes)?;
-        let queued = self.token.as_ref().is_some_and(|token| queue::names(&token.queue, site));
-        if queued || queue::names(&self.kept, site) {
+        let queued = self.token.as_ref().is_some_and(|token| token.queue.contains(site));
+        if queued || self.kept.contains(site) {
             return Err(Refused("that site has asked already"));
         }
         match &mut self.token {
-            Some(token) if self.collecting => token.queue.push_back(site),
+            Some(token) if self.collecting => _ = token.queue.push_back(site),
             None if self.phase.is_idle() && self.late == Late::Hardened => {
                 self.good.check_goes_on(site)?;
                 out.send(self.good.site, Message::Request(site));
@@ -183,12 +182,12 @@ impl Cycle {
         token: &Token,
         free: RangeInclusive<usize>,
     ) -> Result<(), Refused> {
-        if !self.phase.is_waiting() || self.token.is_some() || token.queue.front() != Some(&self.me)
+        if !self.phase.is_waiting() || self.token.is_some() || token.queue.front() != Some(self.me)
         {
             return Err(Refused("it does not wait for the token"));
         }
-        queue::check(&token.queue, self.nodes, [])?;
-        if !queue::names(&token.queue, token.good.site) {
+        token.queue.check(self.nodes, [])?;
+        if !token.queue.contains(token.good.site) {
             return Err(Refused("the good site is not on the token's queue"));
         }
         if !free.contains(&token.free) {
@@ -207,8 +206,8 @@ impl Cycle {
     /// Begins a cycle, if anybody wants in; else the token rests here.
     pub(super) fn begin(&mut self, out: &mut Outbox<Message>) {
         let Some(token) = &mut self.token else { return };
-        queue::append(&mut token.queue, self.kept.drain(..));
-        if let Some(&last) = token.queue.back() {
+        token.queue.append(&mut self.kept);
+        if let Some(last) = token.queue.back() {
             self.good.succeed(last);
             token.good = self.good;
             announce(Message::Update(self.good), self.me, self.nodes, &token.queue, out);
@@ -234,7 +233,7 @@ impl Cycle {
     /// Without the token, passes on the requests that were kept while we wanted in, if we are to.
     pub(super) fn pass_on_requests(&mut self, out: &mut Outbox<Message>) {
         if self.late == Late::Hardened {
-            for site in self.kept.drain(..) {
+            for site in self.kept.drain() {
                 out.send(self.good.site, Message::Request(site));
             }
         }
@@ -244,9 +243,9 @@ impl Cycle {
     pub(super) fn pass_on(&mut self, out: &mut Outbox<Message>) {
         if let Some(mut token) = self.token.take() {
             if self.late == Late::Hardened {
-                queue::append(&mut token.queue, self.kept.drain(..));
+                token.queue.append(&mut self.kept);
             }
-            if let Some(&first) = token.queue.front() {
+            if let Some(first) = token.queue.front() {
                 out.send(first, Message::Token(token));
             }
         }

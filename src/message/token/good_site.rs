@@ -1,8 +1,6 @@
 //! What Banta's algorithms share: a good site to ask, and the epoch that tells old news from new.
 
-use std::collections::VecDeque;
-
-use super::queue;
+use super::queue::NodeQueue;
 use crate::message::{NodeId, Outbox, Refused};
 
 /// A good site to send a request to, and when it became one.
@@ -81,10 +79,10 @@ pub(super) fn announce<M: Clone>(
     update: M,
     me: NodeId,
     nodes: usize,
-    queue: &VecDeque<NodeId>,
+    queue: &NodeQueue,
     out: &mut Outbox<M>,
 ) {
-    out.broadcast(me.others(nodes).filter(|&site| !queue::names(queue, site)), update);
+    out.broadcast(me.others(nodes).filter(|&site| !queue.contains(site)), update);
 }
 
 /// How many messages per entry costs at most where requests are forwarded, as far as that has been explored.

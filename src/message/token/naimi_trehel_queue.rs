@@ -12,9 +12,7 @@
 //! Cost: 0 to n messages per entry, O(log n) on average, and fewer than the first version when many want in. Between two
 //! entries T.
 
-use std::collections::VecDeque;
-
-use super::queue;
+use super::queue::NodeQueue;
 use crate::message::{
     Bypass, Claims, ClusterError, Cost, Exclusive, Machine, NodeId, Outbox, Phase, Protocol,
     Refused, TokenClaim,
@@ -27,7 +25,7 @@ pub enum Message {
     /// This node wants in.
     Request(NodeId),
     /// The token, with who is next after the receiver.
-    Token(VecDeque<NodeId>),
+    Token(NodeQueue),
 }
 
 impl crate::message::Message for Message {
@@ -49,9 +47,9 @@ pub struct NaimiTrehelQueue {
     /// Whom to ask.
     ask: NodeId,
     /// The requests that have reached us while we want in.
-    kept: VecDeque<NodeId>,
+    kept: NodeQueue,
     /// The token, with its queue.
-    token: Option<VecDeque<NodeId>>,
+    token: Option<NodeQueue>,
 }
 
 impl NaimiTrehelQueue {
@@ -74,19 +72,19 @@ impl NaimiTrehelQueue {
             nodes: NodeId::at(nodes).0,
             phase: Phase::Idle,
             ask: NodeId(0),
-            kept: VecDeque::new(),
-            token: (me.index() == 0).then(VecDeque::new),
+            kept: NodeQueue::new(),
+            token: (me.index() == 0).then(NodeQueue::new),
         })
     }
 
     /// Puts what was kept behind the token's queue, and sends it to the first. If there is nobody, it rests here.
     fn hand_over(&mut self, out: &mut Outbox<Message>) {
         let Some(mut queue) = self.token.take() else { return };
-        queue::append(&mut queue, self.kept.drain(..));
+        queue.append(&mut self.kept);
         match queue.pop_front() {
             None => self.token = Some(queue),
             Some(first) => {
-                self.ask = queue.back().copied().unwrap_or(first);
+                self.ask = queue.back().unwrap_or(first);
                 out.send(first, Message::Token(queue));
             }
         }
@@ -130,8 +128,8 @@ impl Machine for NaimiTrehelQueue {
         match message {
             Message::Request(node) => {
                 self.me.check_peer(node, self.nodes as usize)?;
-                let queued = self.token.as_ref().is_some_and(|queue| queue::names(queue, node));
-                if queued || queue::names(&self.kept, node) {
+                let queued = self.token.as_ref().is_some_and(|queue| queue.contains(node));
+                if queued || self.kept.contains(node) {
                     return Err(Refused("that node has asked already"));
                 }
                 if self.phase.is_idle() && self.token.is_none() {
@@ -152,7 +150,7 @@ impl Machine for NaimiTrehelQueue {
                     return Err(Refused("it does not wait for the token"));
                 }
                 // Only a node that wants nothing hands the token over; and we need not wait any more.
-                queue::check(&queue, self.nodes as usize, [from, self.me])?;
+                queue.check(self.nodes as usize, [from, self.me])?;
                 self.token = Some(queue);
                 self.phase.enter(out);
             }
