@@ -68,10 +68,6 @@ impl Candidate {
         (!self.phase.is_idle()).then_some(Stamp { time: self.asked, node: self.me })
     }
 
-    pub(super) fn check_peer(&self, from: NodeId) -> Result<(), Refused> {
-        self.me.check_peer(from, self.nodes)
-    }
-
     /// Refuses the time at which clocks begin: the first request is made after it.
     pub(super) fn check_time(time: u64) -> Result<(), Refused> {
         if time == 0 {
@@ -115,4 +111,15 @@ impl Candidate {
             Phase::Inside => true,
         }
     }
+}
+
+/// Where a node need not ask everybody: of any two nodes at least one must ask the other before it
+/// enters, or both could be inside.
+pub(super) fn one_of_any_two_asks(
+    nodes: usize,
+    asks: impl Fn(NodeId, NodeId) -> bool,
+) -> Result<(), &'static str> {
+    let covered = |(one, other)| asks(one, other) || asks(other, one);
+    let holds = NodeId::pairs(nodes).all(covered);
+    if holds { Ok(()) } else { Err("neither of two nodes asks the other") }
 }

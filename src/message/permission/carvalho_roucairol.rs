@@ -14,7 +14,7 @@
 //! At first nobody has a permission, and everybody must ask everybody. Starting with all of them at both ends, as a
 //! list of "who has asked since" that begins empty would, lets everybody in at once.
 
-use super::candidate::Candidate;
+use super::candidate::{Candidate, one_of_any_two_asks};
 use crate::message::{
     Bypass, Claims, ClusterError, Cost, Exclusive, Machine, NodeId, NodeSet, Outbox, Phase,
     Protocol, Refused,
@@ -107,7 +107,6 @@ impl Machine for CarvalhoRoucairol {
         message: Message,
         out: &mut Outbox<Message>,
     ) -> Result<(), Refused> {
-        self.candidate.check_peer(from)?;
         match message {
             Message::Request(time) => {
                 if self.held_back.contains(from) {
@@ -159,9 +158,7 @@ impl Claims for CarvalhoRoucairol {
         _in_flight: &[(NodeId, NodeId, &Message)],
     ) -> Option<Result<(), &'static str>> {
         let asks = |one: NodeId, other: NodeId| cluster[one.index()].lacking.contains(other);
-        let covered = |(one, other)| asks(one, other) || asks(other, one);
-        let holds = NodeId::pairs(cluster.len()).all(covered);
-        Some(if holds { Ok(()) } else { Err("two nodes have the permission between them") })
+        Some(one_of_any_two_asks(cluster.len(), asks))
     }
 
     fn cost(cluster: &[Self]) -> Option<Cost> {

@@ -119,7 +119,6 @@ impl Machine for RaymondK {
         message: Message,
         out: &mut Outbox<Message>,
     ) -> Result<(), Refused> {
-        self.candidate.check_peer(from)?;
         match message {
             Message::Request(time) => {
                 Candidate::check_time(time)?;

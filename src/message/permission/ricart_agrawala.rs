@@ -99,7 +99,6 @@ impl Machine for RicartAgrawala {
         message: Message,
         out: &mut Outbox<Message>,
     ) -> Result<(), Refused> {
-        self.candidate.check_peer(from)?;
         match message {
             Message::Request(time) => {
                 if self.held_back.contains(from) {

@@ -13,7 +13,7 @@
 //! Cost: 0 to 2(n-1) messages per entry: n-1 on average when nodes come at random, and 2(n-1) when all always want in,
 //! for then everybody has entered since. Between two entries T.
 
-use super::candidate::Candidate;
+use super::candidate::{Candidate, one_of_any_two_asks};
 use crate::message::{
     Bypass, Claims, ClusterError, Cost, Exclusive, Machine, NodeId, NodeSet, Outbox, Phase,
     Protocol, Refused,
@@ -92,7 +92,6 @@ impl Machine for SinghalDynamic {
         message: Message,
         out: &mut Outbox<Message>,
     ) -> Result<(), Refused> {
-        self.candidate.check_peer(from)?;
         match message {
             Message::Request(time) => {
                 if self.to_inform.contains(from) {
@@ -144,9 +143,7 @@ impl Claims for SinghalDynamic {
         _in_flight: &[(NodeId, NodeId, &Message)],
     ) -> Option<Result<(), &'static str>> {
         let asks = |one: NodeId, other: NodeId| cluster[one.index()].to_ask.contains(other);
-        let covered = |(one, other)| asks(one, other) || asks(other, one);
-        let holds = NodeId::pairs(cluster.len()).all(covered);
-        Some(if holds { Ok(()) } else { Err("neither of two nodes asks the other") })
+        Some(one_of_any_two_asks(cluster.len(), asks))
     }
 
     fn cost(cluster: &[Self]) -> Option<Cost> {

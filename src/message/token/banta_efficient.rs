@@ -78,7 +78,6 @@ impl Machine for BantaEfficient {
         message: Message,
         out: &mut Outbox<Message>,
     ) -> Result<(), Refused> {
-        self.cycle.check_peer(from)?;
         match message {
             Message::Request(site) => self.cycle.receive_request(site, out),
             Message::Update(good) => self.cycle.receive_update(from, good),

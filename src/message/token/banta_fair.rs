@@ -160,7 +160,6 @@ impl Machine for BantaFair {
         out: &mut Outbox<Message>,
     ) -> Result<(), Refused> {
         let nodes = self.settled.len();
-        self.me.check_peer(from, nodes)?;
         match message {
             Message::Request(site, number) => {
                 site.check_member(nodes)?;

@@ -117,7 +117,6 @@ impl Machine for BantaK {
         message: Message,
         out: &mut Outbox<Message>,
     ) -> Result<(), Refused> {
-        self.cycle.check_peer(from)?;
         match message {
             Message::Request(site) => return self.cycle.receive_request(site, out),
             Message::Update(good) => return self.cycle.receive_update(from, good),

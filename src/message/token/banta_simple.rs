@@ -134,7 +134,6 @@ impl Machine for BantaSimple {
         message: Message,
         out: &mut Outbox<Message>,
     ) -> Result<(), Refused> {
-        self.me.check_peer(from, self.nodes)?;
         match message {
             Message::Request(site) => {
                 if site == self.me {

@@ -131,10 +131,6 @@ impl Cycle {
         Ok(())
     }
 
-    pub(super) fn check_peer(&self, from: NodeId) -> Result<(), Refused> {
-        self.me.check_peer(from, self.nodes)
-    }
-
     pub(super) fn receive_request(
         &mut self,
         site: NodeId,

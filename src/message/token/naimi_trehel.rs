@@ -113,11 +113,10 @@ impl Machine for NaimiTrehel {
 
     fn receive(
         &mut self,
-        from: NodeId,
+        _: NodeId,
         message: Message,
         out: &mut Outbox<Message>,
     ) -> Result<(), Refused> {
-        self.me.check_peer(from, self.nodes as usize)?;
         match message {
             Message::Request(node) => {
                 self.me.check_peer(node, self.nodes as usize)?;

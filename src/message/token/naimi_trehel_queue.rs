@@ -124,7 +124,6 @@ impl Machine for NaimiTrehelQueue {
         message: Message,
         out: &mut Outbox<Message>,
     ) -> Result<(), Refused> {
-        self.me.check_peer(from, self.nodes as usize)?;
         match message {
             Message::Request(node) => {
                 self.me.check_peer(node, self.nodes as usize)?;
