@@ -1,8 +1,10 @@
-//! What Ricart's and Agrawala's algorithm and its three descendants share: a request with a time, and who goes first.
+//! What Ricart's and Agrawala's algorithm and its three descendants share: a request with a time,
+//! and who goes first.
 
 use crate::message::{Clock, NodeId, Outbox, Phase, Refused, Stamp};
 
-/// What the nodes of Ricart's and Agrawala's algorithm say to each other, and those of its descendants.
+/// What the nodes of Ricart's and Agrawala's algorithm say to each other, and those of its
+/// descendants.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Message {
@@ -28,10 +30,12 @@ pub(super) struct Candidate {
     pub(super) me: NodeId,
     pub(super) nodes: usize,
     pub(super) phase: Phase,
-    /// Has seen every request, our own among them, and every confirmation. The papers number requests only; but then a
-    /// confirmation can lead to a request with a smaller number than one that it comes after.
+    /// Has seen every request, our own among them, and every confirmation. The papers number
+    /// requests only; but then a confirmation can lead to a request with a smaller number than one
+    /// that it comes after.
     clock: Clock,
-    /// When we asked, while we wait or are inside; else 0, so that equal situations are equal states.
+    /// When we asked, while we wait or are inside; else 0, so that equal situations are equal
+    /// states.
     pub(super) asked: u64,
 }
 
@@ -100,7 +104,8 @@ impl Candidate {
         self.clock.witness(time);
     }
 
-    /// Takes note of a request. Says whether we go before it: because we are inside, or asked earlier.
+    /// Takes note of a request. Says whether we go before it: because we are inside, or asked
+    /// earlier.
     pub(super) fn goes_before(&mut self, time: u64, from: NodeId) -> bool {
         self.clock.witness(time);
         match self.phase {

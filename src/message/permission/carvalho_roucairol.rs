@@ -1,18 +1,20 @@
 //! Carvalho and Roucairol 1983: a confirmation is good until it is given away.
 //!
-//! Ricart's and Agrawala's algorithm, with memory. Between any two nodes there is one permission; who has it need not
-//! ask. It is given away when the other one asks. So who enters again and again, undisturbed, sends nothing.
+//! Ricart's and Agrawala's algorithm, with memory. Between any two nodes there is one permission;
+//! the node that has it need not ask. It is given away when the other one asks. So a node that
+//! enters again and again, undisturbed, sends nothing.
 //!
 //! | message | when | to |
 //! |---|---|---|
-//! | `REQUEST` | the user wants in | those whose permission we lack |
+//! | `REQUEST` | the user wants in | the nodes whose permission we lack |
 //! | | we wait, and give a permission away to an older request | who got it |
-//! | `CONFIRM` | for a `REQUEST`: at once, or when the user leaves | who asked |
+//! | `CONFIRM` | for a `REQUEST`: at once, or when the user leaves | the node that asked |
 //!
 //! Cost: 0 to 2(n-1) messages per entry. Between two entries T.
 //!
-//! At first nobody has a permission, and everybody must ask everybody. Starting with all of them at both ends, as a
-//! list of "who has asked since" that begins empty would, lets everybody in at once.
+//! At first nobody has a permission, and everybody must ask everybody. Starting with all of them at
+//! both ends, as a list of "who has asked since" that begins empty would, lets everybody in at
+//! once.
 
 use super::candidate::{Candidate, one_of_any_two_asks};
 use crate::message::{

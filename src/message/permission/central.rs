@@ -1,7 +1,8 @@
 //! The central coordinator: one node keeps the queue.
 //!
-//! Who wants in asks the coordinator, who lets one in at a time, in the order in which requests reach it. Simple and
-//! cheap; but everything passes through one node, and without it nothing goes.
+//! A node that wants in asks the coordinator, which lets one in at a time, in the order in which
+//! requests reach it. Simple and cheap; but everything passes through one node, and without it
+//! nothing goes.
 //!
 //! | message | when | to |
 //! |---|---|---|
@@ -9,7 +10,8 @@
 //! | `GRANT` | it is the node's turn | the head of the queue |
 //! | `RELEASE` | the user leaves | the coordinator |
 //!
-//! Cost: 3 messages per entry, 0 for the coordinator's own. Between two entries 2T: the release, then the grant.
+//! Cost: 3 messages per entry, 0 for the coordinator's own. Between two entries 2T: the release,
+//! then the grant.
 
 use std::collections::VecDeque;
 
@@ -142,7 +144,8 @@ impl Machine for CentralCoordinator {
         match message {
             Message::Request => {
                 let desk = self.desk()?;
-                // A RELEASE may be overtaken by its sender's next REQUEST, so who is inside may queue.
+                // A RELEASE may be overtaken by its sender's next REQUEST, so a node that is inside
+                // may queue.
                 if desk.queue.contains(&from) {
                     return Err(Refused("the sender is in the queue already"));
                 }

@@ -43,8 +43,8 @@ impl Confirmations {
         }
     }
 
-    /// An arbiter would like its confirmation of the request back, while we wait: gives it back, now
-    /// or when it comes.
+    /// An arbiter would like its confirmation of the request back, while we wait: gives it back,
+    /// now or when it comes.
     ///
     /// # Errors
     /// If it has inquired already, and its confirmation has not come.

@@ -1,25 +1,27 @@
 //! Maekawa 1985, remedied: ask only a quorum, and give way to older requests.
 //!
-//! Each node has a set of arbiters, and any two sets meet. An arbiter confirms one request at a time, so who has all
-//! its arbiters is alone. When an older request reaches an arbiter that has confirmed a younger one, the arbiter
-//! inquires; who is not yet inside gives the confirmation back. The oldest request of all so gets every arbiter it
-//! asks, and nothing can be stuck.
+//! Each node has a set of arbiters, and any two sets meet. An arbiter confirms one request at a
+//! time, so a node that has all its arbiters is alone. When an older request reaches an arbiter
+//! that has confirmed a younger one, the arbiter inquires; a node that is not yet inside gives the
+//! confirmation back. The oldest request of all so gets every arbiter it asks, and nothing can be
+//! stuck.
 //!
 //! | message | when | to |
 //! |---|---|---|
 //! | `REQUEST` | the user wants in | its arbiters |
-//! | `CONFIRM` | the request is the arbiter's oldest and its confirmation is free | who asked |
-//! | `INQUIRE` | an older request came, once a confirmation | who has the confirmation |
+//! | `CONFIRM` | the request is the arbiter's oldest and its confirmation is free | the candidate |
+//! | `INQUIRE` | an older request came, once per confirmation | the candidate that has it |
 //! | `RELINQUISH` | for an `INQUIRE`, if not yet inside | the arbiter |
 //! | `RELEASE` | the user leaves | its arbiters |
 //!
-//! Cost: 3(K-1) messages alone for a quorum of K that holds the node itself, at most 6(K-1) on average: each
-//! request causes at most one inquiry at each arbiter, and with it one relinquishing and one more confirmation. Between
-//! two entries 2T.
+//! Cost: 3(K-1) messages alone for a quorum of K that holds the node itself, at most 6(K-1) on
+//! average: each request causes at most one inquiry at each arbiter, and with it one relinquishing
+//! and one more confirmation. Between two entries 2T.
 //!
-//! Every message names its request, since an `INQUIRE` may overtake the `CONFIRM` that it is about, or come after the
-//! `RELEASE`. Maekawa's own rule, to give way only after having failed somewhere, can deadlock (Sanders 1987); giving
-//! way to every inquiry cannot, and needs no message of failure.
+//! Every message names its request, since an `INQUIRE` may overtake the `CONFIRM` that it is about,
+//! or come after the `RELEASE`. Maekawa's own rule, to give way only after having failed somewhere,
+//! can deadlock (Sanders 1987); giving way to every inquiry cannot, and needs no message of
+//! failure.
 
 use super::arbiter::Arbiter;
 use super::arbiters::Arbiters;

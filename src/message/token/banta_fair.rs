@@ -1,17 +1,20 @@
-//! Banta 1993, section 4.6: ask the last in the queue, and leave a copy wherever the token has been.
+//! Banta 1993, section 4.6: ask the last in the queue, and leave a copy wherever the token has
+//! been.
 //!
-//! The [simple algorithm](super::banta_simple) without its chase. Requests are numbered, and a site that passes one on
-//! keeps a copy. The token carries the number of each site's last entry; at each visit the copies that it does not
-//! cover, and that are not on its queue, are put behind the queue. So there are ever fewer sites at which the token can
-//! miss a request.
+//! The [simple algorithm](super::banta_simple) without its chase. Requests are numbered, and a site
+//! that passes one on keeps a copy. The token carries the number of each site's last entry; at each
+//! visit the copies that it does not cover, and that are not on its queue, are put behind the
+//! queue. So there are ever fewer sites at which the token can miss a request.
 //!
 //! | message | when | to |
 //! |---|---|---|
-//! | `REQUEST` | the user wants in, and the token is elsewhere; or one came to a site that the token has left | the good site |
-//! | `UPDATE` | the queue has a new last site | all who are not on it |
-//! | `TOKEN` | the user leaves and the queue is not empty; or a `REQUEST` finds the token resting | the first in the queue |
+//! | `REQUEST` | the user wants in, and the token is elsewhere | the good site |
+//! | | one came to a site that the token has left | the good site |
+//! | `UPDATE` | the queue has a new last site | all sites that are not on it |
+//! | `TOKEN` | the user leaves, or a `REQUEST` finds the token resting | the first in the queue |
 //!
-//! Cost: n messages per entry when few want in, 2 when many do and all messages take equally long, at most 2(n-1).
+//! Cost: n messages per entry when few want in, 2 when many do and all messages take equally long,
+//! at most 2(n-1).
 
 use super::good_site::{GoodSite, announce};
 use super::number;
@@ -60,8 +63,8 @@ pub struct BantaFair {
     me: NodeId,
     phase: Phase,
     good: GoodSite,
-    /// The number of each site's last request that is served, or is on the token's queue, as far as we know; and of
-    /// our own.
+    /// The number of each site's last request that is served, or is on the token's queue, as far as
+    /// we know; and of our own.
     settled: Vec<u64>,
     /// The requests that have reached us and are not settled, as they came.
     copies: Vec<(NodeId, u64)>,
@@ -94,8 +97,8 @@ impl BantaFair {
         })
     }
 
-    /// Puts the copies of what is not settled behind the queue, and sends the token to the first. If there is nobody,
-    /// it rests here.
+    /// Puts the copies of what is not settled behind the queue, and sends the token to the first.
+    /// If there is nobody, it rests here.
     fn hand_over(&mut self, out: &mut Outbox<Message>) {
         let Some(mut token) = self.token.take() else { return };
         for (settled, served) in self.settled.iter_mut().zip(&token.served) {

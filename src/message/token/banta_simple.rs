@@ -1,21 +1,24 @@
 //! Banta 1993, chapter 4: ask the last in the queue.
 //!
-//! The token carries the queue of those it will visit. The last of them is a good site to ask, since the token is sure
-//! to come there: it keeps the requests, and puts them behind the queue when it has had its turn. Then everybody who is
-//! not on the queue is told who is last now. The more want in, the fewer must be told.
+//! The token carries the queue of those it will visit. The last of them is a good site to ask,
+//! since the token is sure to come there: it keeps the requests, and puts them behind the queue
+//! when it has had its turn. Then every site that is not on the queue is told which is the last
+//! now. The more want in, the fewer must be told.
 //!
 //! | message | when | to |
 //! |---|---|---|
-//! | `REQUEST` | the user wants in, and the token is elsewhere; or one came to a site that the token has left | the good site |
-//! | `UPDATE` | the queue has a new last site | all who are not on it |
-//! | `TOKEN` | the user leaves and the queue is not empty; or a `REQUEST` finds the token resting | the first in the queue |
+//! | `REQUEST` | the user wants in, and the token is elsewhere | the good site |
+//! | | one came to a site that the token has left | the good site |
+//! | `UPDATE` | the queue has a new last site | all sites that are not on it |
+//! | `TOKEN` | the user leaves, or a `REQUEST` finds the token resting | the first in the queue |
 //!
-//! Cost: n messages per entry when few want in, 2 when many do and all messages take equally long, and the requests that
-//! are passed on.
+//! Cost: n messages per entry when few want in, 2 when many do and all messages take equally long,
+//! and the requests that are passed on.
 //!
-//! **It can starve a site**: a request may arrive wherever the token has just left, and chase it for ever. See
-//! [`BantaFair`](super::BantaFair). What the text leaves open is settled so: a site at which the token rests enters
-//! without asking; requests move from a queue to the next, never twice; node 0 has the token first.
+//! **It can starve a site**: a request may arrive wherever the token has just left, and chase it
+//! for ever. See [`BantaFair`](super::BantaFair). What the text leaves open is settled so: a site
+//! at which the token rests enters without asking; requests move from a queue to the next, never
+//! twice; node 0 has the token first.
 
 use super::good_site::{GoodSite, announce, most_forwarded};
 use super::queue::NodeQueue;
@@ -85,7 +88,8 @@ impl BantaSimple {
         })
     }
 
-    /// Puts what was kept behind the queue, and sends the token to the first. If there is nobody, it rests here.
+    /// Puts what was kept behind the queue, and sends the token to the first. If there is nobody,
+    /// it rests here.
     fn hand_over(&mut self, out: &mut Outbox<Message>) {
         let Some(mut queue) = self.token.take() else { return };
         let longer = queue.append(&mut self.kept);

@@ -1,10 +1,12 @@
-//! What chapters 5 and 6 of Banta's thesis share: cycles, each with one good site, and a wait between them.
+//! What chapters 5 and 6 of Banta's thesis share: cycles, each with one good site, and a wait
+//! between them.
 //!
-//! A cycle begins when the good site has had its turn: it puts the requests it has kept behind the token's queue,
-//! names the last of them the good site of the next cycle, tells all who are not on the queue, and waits for two
-//! periods. A period is as long as a message takes at most (Tmax). So whoever has not heard of the new good site yet has
-//! its late request there in time: it takes one period to be told, and another for a request sent just before. Late
-//! requests go behind the good site, and so belong to the cycle after.
+//! A cycle begins when the good site has had its turn: it puts the requests it has kept behind the
+//! token's queue, names the last of them the good site of the next cycle, tells all sites that are
+//! not on the queue, and waits for two periods. A period is as long as a message takes at most
+//! (Tmax). So a site that has not heard of the new good site yet has its late request there in
+//! time: it takes one period to be told, and another for a request sent just before. Late requests
+//! go behind the good site, and so belong to the cycle after.
 
 use std::ops::RangeInclusive;
 
@@ -41,7 +43,8 @@ impl crate::message::Message for Message {
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Token {
-    /// Whom it visits, the receiver first. The good site is among them; behind it are those of the next cycle.
+    /// Whom it visits, the receiver first. The good site is among them; behind it are those of the
+    /// next cycle.
     pub(super) queue: NodeQueue,
     /// The good site of this cycle.
     pub(super) good: GoodSite,
@@ -49,7 +52,8 @@ pub struct Token {
     pub(super) free: usize,
 }
 
-/// What to do when the network breaks its promise, and a request comes to a site that the token has left.
+/// What to do when the network breaks its promise, and a request comes to a site that the token has
+/// left.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Late {
@@ -99,8 +103,8 @@ impl Cycle {
         }
     }
 
-    /// How many messages per entry costs at most. The formula supposes that messages come in time; a late request is
-    /// forwarded, if it is, but not for ever.
+    /// How many messages per entry costs at most. The formula supposes that messages come in time;
+    /// a late request is forwarded, if it is, but not for ever.
     pub(super) fn most_messages(&self, in_time: bool) -> Option<f64> {
         match self.late {
             _ if in_time => Some(self.nodes as f64),
@@ -109,7 +113,8 @@ impl Cycle {
         }
     }
 
-    /// Who has left with the token in hand: passes it on, or begins the next cycle if it was the last of this one.
+    /// The user has left, and the token is here: passes it on, or begins the next cycle if it was
+    /// the last of this one.
     pub(super) fn go_on(&mut self, out: &mut Outbox<Message>) {
         let Some(token) = &self.token else { return };
         // By what the token says: our own news may be old, if the network breaks its promise.

@@ -1,16 +1,19 @@
-//! Naimi and Trehel 1987, improved: whoever waits keeps the requests, and the token carries the queue.
+//! Naimi and Trehel 1987, improved: a node that waits keeps the requests, and the token carries the
+//! queue.
 //!
-//! As in the [first version](super::naimi_trehel), requests are passed on towards the last who wants in. But every
-//! node that waits keeps the requests that reach it, not just the first, and puts them behind the token's queue when it
-//! leaves; so they are passed on less often. Whoever hands the token over asks the queue's last from then on.
+//! As in the [first version](super::naimi_trehel), requests are passed on towards the last node
+//! that wants in. But every node that waits keeps the requests that reach it, not just the first,
+//! and puts them behind the token's queue when it leaves; so they are passed on less often. A node
+//! that hands the token over asks the queue's last from then on.
 //!
 //! | message | when | to |
 //! |---|---|---|
-//! | `REQUEST` | the user wants in, and the token is elsewhere; or one is passed on by a node that wants nothing | whom we would ask |
-//! | `TOKEN` | the user leaves and somebody is queued; or a `REQUEST` finds the token resting | the first in the queue |
+//! | `REQUEST` | the user wants in, and the token is elsewhere | the node to ask |
+//! | | one comes to a node that is idle, without the token | the node to ask |
+//! | `TOKEN` | the user leaves, or a `REQUEST` finds the token resting | the first in the queue |
 //!
-//! Cost: 0 to n messages per entry, O(log n) on average, and fewer than the first version when many want in. Between two
-//! entries T.
+//! Cost: 0 to n messages per entry, O(log n) on average, and fewer than the first version when many
+//! want in. Between two entries T.
 
 use super::queue::NodeQueue;
 use crate::message::{
@@ -77,7 +80,8 @@ impl NaimiTrehelQueue {
         })
     }
 
-    /// Puts what was kept behind the token's queue, and sends it to the first. If there is nobody, it rests here.
+    /// Puts what was kept behind the token's queue, and sends it to the first. If there is nobody,
+    /// it rests here.
     fn hand_over(&mut self, out: &mut Outbox<Message>) {
         let Some(mut queue) = self.token.take() else { return };
         queue.append(&mut self.kept);
@@ -148,7 +152,8 @@ impl Machine for NaimiTrehelQueue {
                 if !self.phase.is_waiting() || self.token.is_some() {
                     return Err(Refused("it does not wait for the token"));
                 }
-                // Only a node that wants nothing hands the token over; and we need not wait any more.
+                // Only a node that wants nothing hands the token over; and we need not wait any
+                // more.
                 queue.check(self.nodes as usize, [from, self.me])?;
                 self.token = Some(queue);
                 self.phase.enter(out);

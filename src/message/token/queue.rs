@@ -181,8 +181,8 @@ impl NodeQueue {
         self.line.iter_mut().flat_map(|line| line.drain())
     }
 
-    /// Refuses a queue that names a node which a cluster of `nodes` does not have, or one of the nodes
-    /// that are known not to wait.
+    /// Refuses a queue that names a node which a cluster of `nodes` does not have, or one of the
+    /// nodes that are known not to wait.
     #[inline]
     pub(super) fn check<const N: usize>(
         &self,
