@@ -72,7 +72,7 @@ impl Maekawa {
             phase: Phase::Idle,
             asked: 0,
             confirmations: Confirmations::none(nodes),
-            arbiter: Arbiter::default(),
+            arbiter: Arbiter::new(nodes),
         }
     }
 
@@ -166,7 +166,9 @@ impl Machine for Maekawa {
                 self.arbiter.take(request, self.clock.now(), out);
             }
             Message::Relinquish(request) => {
-                if request.node != from || !self.arbiter.has_inquired(request) {
+                // A node that has asked again has left, and gives nothing back.
+                let over = self.arbiter.keeps_waiting(from);
+                if request.node != from || !self.arbiter.has_inquired(request) || over {
                     return Err(Refused("the sender was not asked to give anything back"));
                 }
                 self.arbiter.take_back(request, self.clock.now(), out);

@@ -121,7 +121,7 @@ impl Majority {
             phase: Phase::Idle,
             asked: 0,
             confirmations: Confirmations::none(nodes),
-            arbiter: Arbiter::default(),
+            arbiter: Arbiter::new(nodes),
             heard: vec![0; nodes],
         })
     }
