@@ -7,7 +7,7 @@
 //! | [`FirstDraft`] | all others | | a request that finds no token, or comes second |
 //! | [`Basic`] | the last on the token's queue | n-2 messages of each request | a request that comes after the token has left |
 //!
-//! Chapter 4 passes the late request on: [`BantaSimple`](exclusion::message::BantaSimple).
+//! Chapter 4 passes the late request on: [`BantaSimple`].
 
 use std::collections::VecDeque;
 
