@@ -189,6 +189,8 @@ fn a_broken_variant_is_explored_by_its_name_and_refuted_as_expected() {
         ("maekawa_voting", 3, "nobody gives a vote back before it has been inside"),
         ("maekawa_1985", 3, "a waiting request that an older one comes before is not told"),
         ("bakery_ties", 2, "of equal tickets both go first"),
+        ("banta_first_draft", 2, "a request that comes second, or finds no token, is forgotten"),
+        ("banta_basic", 3, "a request that comes after the token has left is kept where it is"),
     ] {
         let output = lab(&["check", name]);
         assert!(output.status.success(), "{output:?}");

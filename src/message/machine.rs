@@ -131,7 +131,11 @@ pub trait Machine: Clone + Eq + Hash + Debug {
     /// The cluster starts, before anything else happens. Most algorithms have nothing to do.
     fn start(&mut self, _out: &mut Outbox<Self::Message>) {}
 
-    /// A message arrives.
+    /// A message arrives, from another node of the cluster, or from this one if it has sent it to
+    /// itself in the same step.
+    ///
+    /// [`step`] refuses every other sender before it calls this. Whoever calls it without [`step`]
+    /// must do the same: the sender is not checked again.
     ///
     /// # Errors
     /// If it cannot occur in this state.
