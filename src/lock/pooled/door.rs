@@ -79,8 +79,8 @@ impl<P: Policy> Pooled<P> {
         }
     }
 
-    /// Whether a leaver that did not come from the line must call the thread that is next. `word` is
-    /// what the leaver left.
+    /// Whether a leaver that did not come from the line must call the thread that is next. `word`
+    /// is what the leaver left.
     #[inline]
     pub(super) fn must_call(&self, word: Word) -> bool {
         P::COUNT == 0 || !word.passes_soon() || self.is_time_over(word.passed(), P::TIME / 2)
