@@ -97,7 +97,8 @@ edges! { "pooled":
 /// # Limits
 /// Up to 4096 threads may wait for one mutex, and up to 16,384 mutexes may be waited for at a time.
 /// A thread that comes when the line is full, when there is no line left, or no memory for one,
-/// looks again every 50 µs until there is. It has not drawn a ticket, so it loses no place.
+/// looks again after a nap, of 50 µs at first and of 5 ms in the end. It has not drawn a ticket, so
+/// it loses no place.
 ///
 /// # Unlocking
 /// Unlocking still uses the mutex after it is free: a thread that came in from the line counts
