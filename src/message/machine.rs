@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 use std::fmt::Debug;
 use std::hash::Hash;
 
-use super::{InputError, NodeId, Phase, Protocol, Refused, Violation};
+use super::{InputError, Leadership, NodeId, Phase, Protocol, Refused, Violation};
 
 /// What a message must be.
 pub trait Message: Clone + Eq + Hash + Debug {
@@ -52,6 +52,8 @@ pub enum Notice {
 pub enum Input<M> {
     /// The cluster starts.
     Start,
+    /// It is to call an election.
+    Elect,
     /// Its user wants to enter.
     Request,
     /// Its user leaves.
@@ -89,6 +91,8 @@ pub enum Output<M> {
     },
     /// It lets its user enter.
     Enter,
+    /// It has settled on a leader.
+    Leader(Leadership),
 }
 
 /// A node of a distributed algorithm: the whole of its state, and what it does.
@@ -126,6 +130,14 @@ pub trait Machine: Clone + Eq + Hash + Debug {
 
     /// The cluster starts, before anything else happens. Most algorithms have nothing to do.
     fn start(&mut self, _out: &mut Outbox<Self::Message>) {}
+
+    /// It is to call an election. One that is under way goes on.
+    ///
+    /// # Errors
+    /// If the machine is no election.
+    fn elect(&mut self, _out: &mut Outbox<Self::Message>) -> Result<(), Refused> {
+        Err(Refused("it is no election"))
+    }
 
     /// A message arrives.
     ///
@@ -248,6 +260,11 @@ impl<M> Outbox<M> {
         self.outputs.push(Output::SetTimer { timer, periods });
     }
 
+    /// Says on which leader the node has settled.
+    pub fn settle(&mut self, leadership: Leadership) {
+        self.outputs.push(Output::Leader(leadership));
+    }
+
     /// Lets the user enter.
     #[inline]
     pub fn enter(&mut self) {
@@ -342,6 +359,7 @@ fn give<M: Machine>(
             machine.start(out);
             return Ok(());
         }
+        Input::Elect => (Given::Elect, machine.elect(out)),
         Input::Request => (Given::Request, machine.request(out)),
         Input::Release => (Given::Release, machine.release(out)),
         Input::Receive { from, message } => {
@@ -388,6 +406,7 @@ pub fn step_lock<P: Protocol>(
 
 /// An input without its contents, for the error that may come of it.
 enum Given {
+    Elect,
     Request,
     Release,
     Message(NodeId, &'static str),
@@ -399,6 +418,7 @@ impl Given {
     #[cold]
     fn refused(self, node: NodeId, refused: Refused) -> InputError {
         let input = match self {
+            Self::Elect => "a call for an election".to_owned(),
             Self::Request => "a request of its user".to_owned(),
             Self::Release => "a release by its user".to_owned(),
             Self::Message(from, kind) => format!("{kind} from {from}"),

@@ -41,7 +41,9 @@
 
 mod claims;
 mod clock;
+mod election;
 mod error;
+mod graph;
 mod machine;
 mod node;
 mod permission;
@@ -57,7 +59,13 @@ mod traffic;
 
 pub use claims::{Bypass, Claims, Cost, TokenClaim};
 pub use clock::{Clock, Stamp};
+pub use election::{
+    Bully, BullyHalt, ChangRoberts, Circumstances, Echo, Election, ElectionCost, Epoch, Extinction,
+    LeLann, Leadership, RingElection, Unattended,
+};
+pub use election::{bully, bully_halt, chang_roberts, echo, extinction, le_lann, ring_election};
 pub use error::{ClusterError, InputError, Refused, Violation};
+pub use graph::Graph;
 pub use machine::{
     Channels, Input, Machine, Message, Notice, Outbox, Output, Timer, step, step_lock,
 };

@@ -178,8 +178,8 @@ impl<P: Protocol> State<P> {
                         let _ = inboxes[me.index()].send(Mail::Timer { resource, timer, due });
                     }
                 }
-                // `step_lock` has noted it.
-                Output::Enter => {}
+                // `step_lock` has noted it; and the leader is in the node's state.
+                Output::Enter | Output::Leader(_) => {}
             }
         }
     }

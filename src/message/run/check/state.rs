@@ -148,6 +148,8 @@ impl<P: Protocol> State<P> {
                     self.timers.insert(place, (node, timer));
                 }
                 Output::Enter => self.enter(node, ghosts),
+                // It is in the node's state.
+                Output::Leader(_) => {}
             }
         }
     }
