@@ -23,8 +23,14 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod elections;
+
 use std::error::Error;
 use std::fmt;
+
+pub use elections::{
+    ELECTIONS, ElectionAlgorithm, ElectionVisitor, Electorate, Ground, ShippedElection,
+};
 
 use super::actor::DataOf;
 use super::banta_efficient::Late;
@@ -207,6 +213,10 @@ pub enum RegistryError {
     },
     /// The algorithm lets in one at a time.
     OneAtATime(&'static str),
+    /// No election has this name.
+    UnknownElection(String),
+    /// The election does not run on any graph.
+    OwnGraph(&'static str),
 }
 
 impl fmt::Display for RegistryError {
@@ -226,6 +236,14 @@ impl fmt::Display for RegistryError {
             Self::OneAtATime(algorithm) => {
                 write!(f, "{algorithm} lets in one at a time: leave the number of entries out")
             }
+            Self::UnknownElection(name) => {
+                let names: Vec<_> = ELECTIONS.iter().map(|election| election.name).collect();
+                write!(f, "no election is called '{name}'; there are {}", names.join(", "))
+            }
+            Self::OwnGraph(algorithm) => write!(
+                f,
+                "{algorithm} does not run on any graph: leave the graph out, or take extinction"
+            ),
         }
     }
 }
