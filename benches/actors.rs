@@ -1,9 +1,11 @@
 //! Entries per second of clusters of actors, beside the floor: `cargo bench --bench actors`.
 //!
-//! The mark is half of the floor, alone, for the central coordinator and Ricart and Agrawala at 4 nodes. The floor bounces as many messages through the same channels, with no protocol and no users. `alone`: one node
-//! wants in, and the floor has one player. `all`: all nodes always want in; beside the floor of one player (entries one
-//! after the other, as exclusion demands) and of all (nobody excludes anybody). Clusters and floors take turns; the
-//! figures are medians over the rounds.
+//! The goal is half of the floor, alone, for the central coordinator and Ricart and Agrawala at 4
+//! nodes. The floor bounces as many messages through the same channels, with no protocol and no
+//! users. `alone`: one node wants in, and the floor has one player. `all`: all nodes always want
+//! in; beside the floor of one player (entries one after the other, as exclusion demands) and of
+//! all (nobody excludes anybody). Clusters and floors take turns; the figures are medians over the
+//! rounds.
 
 use exclusion::message::actor::DataOf;
 use exclusion::message::registry::{ALGORITHMS, Algorithm, Shipped, Size, Visitor};

@@ -1,8 +1,8 @@
 //! The locks of the lab under criterion, for its reports: `cargo bench --bench locks`.
 //!
 //! - `uncontended`: one thread locks and unlocks.
-//! - `short_2_threads`: two threads with about half a microsecond inside and outside each; the time is that
-//!   of one entry, over both threads.
+//! - `short_2_threads`: two threads with about half a microsecond inside and outside each; the time
+//!   is that of one entry, over both threads.
 
 use std::sync::Barrier;
 use std::time::{Duration, Instant};

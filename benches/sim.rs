@@ -1,6 +1,7 @@
 //! How many message events per second the simulator does, on one core: `cargo bench --bench sim`.
 //!
-//! All nodes always want in. `constant`: every message takes T. `exponential`: messages overtake each other.
+//! All nodes always want in. `constant`: every message takes T. `exponential`: messages overtake
+//! each other.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use exclusion::message::sim::{Delay, Report, Simulation, Workload};

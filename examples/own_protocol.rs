@@ -1,7 +1,8 @@
-//! A protocol of one's own, under every runner: `cargo run --example own_protocol --features check`.
+//! A protocol of one's own, under every runner:
+//! `cargo run --example own_protocol --features check`.
 //!
-//! A library with one book. Node 0 keeps it; who wants to read asks for it, and brings it back. Everything from here to
-//! the end of `impl Protocol` is what a user has to write.
+//! A library with one book. Node 0 keeps it. A node that wants to read asks for it, and brings it
+//! back. Everything from here to the end of `impl Protocol` is what a user has to write.
 
 use std::collections::VecDeque;
 
@@ -35,7 +36,7 @@ struct Reader {
     me: NodeId,
     readers: usize,
     phase: Phase,
-    /// At the librarian: who has the book, and who waits for it.
+    /// At the librarian: the reader that has the book, and those that wait for it.
     lent_to: Option<NodeId>,
     queue: VecDeque<NodeId>,
 }
@@ -103,7 +104,7 @@ fn library(readers: usize) -> Vec<Reader> {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    println!("Simulated, 5 readers who always want the book, messages in any order:");
+    println!("Simulated, 5 readers that always want the book, messages in any order:");
     let report = Simulation::new(library(5))
         .delay(Delay::Exponential(1.0))
         .workload(Workload::Saturated { wanting: 5, entries: 1000 })
@@ -117,7 +118,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let checker = Check::new(library(3)).checker().spawn_bfs().join();
         checker.assert_properties();
         println!(
-            "Explored, 3 readers who each want it once: {} states\n",
+            "Explored, 3 readers that each want it once: {} states\n",
             checker.unique_state_count()
         );
     }

@@ -1,7 +1,7 @@
 //! The book: how the locks work, the distributed algorithms, how both are verified, and which lock
 //! to take when.
 //!
-//! The pages are the files of `docs/`, which can also be read where the sources are. A link of a
+//! The pages are the files of `docs/`, which can also be read on a code host. A link of a
 //! page names a label. At its end the page says which file the label means. Here the same labels
 //! are defined first, as items of the crate, and in Markdown the first definition counts.
 
@@ -24,8 +24,8 @@ macro_rules! of_locks {
         items! {
             "crate::": "BakeryMutex", "TournamentMutex";
             "crate::lock::": "Leased", "Seated", "raw", "wait";
-            "crate::lock::raw::": "Bakery", "BlackWhiteBakery", "Padded", "Peterson", "PetersonSwap",
-                "Priority", "RawLock", "Tournament", "Waiting", "Withdrawn";
+            "crate::lock::raw::": "Bakery", "BlackWhiteBakery", "Packed", "Padded", "Peterson",
+                "PetersonSwap", "Priority", "RawLock", "Tournament", "Waiting", "Withdrawn";
             "crate::docs::": "shared_memory", "verification", "which_lock";
         }
     };
@@ -67,7 +67,7 @@ macro_rules! of_messages {
     };
 }
 
-/// What is not built here is still to be read there.
+/// A link to an item that this build leaves out leads to docs.rs.
 #[cfg(not(feature = "message"))]
 macro_rules! of_messages {
     () => {
@@ -88,7 +88,7 @@ macro_rules! of_the_checker {
     };
 }
 
-/// What is not built here is still to be read there.
+/// A link to an item that this build leaves out leads to docs.rs.
 #[cfg(not(all(feature = "check", not(exclusion_loom))))]
 macro_rules! of_the_checker {
     () => {

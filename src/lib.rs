@@ -4,15 +4,15 @@
 //! | you have | take |
 //! |---|---|
 //! | threads, and no thread may overtake another | [`BakeryMutex`] |
-//! | more threads than cores, and a bounded number may pass | [`BakeryMutex<T, 64, 32>`](BakeryMutex#bypass) |
+//! | more threads than cores, and bounded bypass | [`BakeryMutex<T, 64, 32>`](BakeryMutex#bypass) |
 //! | throughput to keep, and no thread may starve | [`TournamentMutex`] |
-//! | no compare-and-swap, no allocator, no `std` | [`Seated`](lock::Seated) over a lock of [`raw`](lock::raw) |
-//! | exactly two contenders | [`Seated`](lock::Seated) over [`raw::Peterson`](lock::raw::Peterson) |
-//! | an algorithm to study, or threads of your own | [`raw`](lock::raw) |
+//! | no compare-and-swap, no `alloc`, no `std` | [`lock::Seated`] over a lock of [`lock::raw`] |
+//! | exactly two contenders | [`lock::Seated`] over [`lock::raw::Peterson`] |
+//! | an algorithm to study, or threads of your own | [`lock::raw`] |
 //! | nodes that share no memory | an algorithm of [`message`], fed by your program |
-//! | a distributed algorithm to study, count or break | the simulator [`message::sim`] |
+//! | a distributed algorithm to study or measure | the simulator [`message::sim`] |
 //! | the same among threads, as a lock made of messages | [`message::actor`] |
-//! | everything that can happen to it, explored | [`message::check`], with the feature `check` |
+//! | every reachable state of it, explored | [`message::check`], with the feature `check` |
 //! | an algorithm of your own | [`message::Protocol`] |
 //!
 //! [`BakeryMutex`] and [`TournamentMutex`] have the interface of `parking_lot::Mutex`, by way of
@@ -78,10 +78,10 @@
 //!
 //! # When not to use it
 //!
-//! Where nobody cares who is served first, [`std::sync::Mutex`] is one word in size and the fastest
-//! when many threads contend. A lock that serves in order must switch threads for each entry: with
-//! more threads than cores that is ten to twenty times slower. [`which_lock`](docs::which_lock) has
-//! the figures.
+//! If the order of service does not matter, take [`std::sync::Mutex`]: it is one word in size, and
+//! the fastest when many threads contend. A lock that serves in order must switch threads for each
+//! entry: with more threads than cores that is ten to twenty times slower.
+//! [`which_lock`](docs::which_lock) has the figures.
 //!
 //! Unlocking a drop-in mutex still uses it for a moment after it is free: do not free its memory
 //! on the strength of having acquired it.
@@ -112,8 +112,8 @@
 //! # Features
 //!
 //! - `std` (default): waiters of the drop-in types sleep, after spinning and, where no newcomer may
-//!   pass, yielding. Those of owned seats yield. The methods with a timeout exist. Without `std` all
-//!   spin, and the crate needs neither `std` nor `alloc`.
+//!   pass, yielding. Those of owned seats yield. The methods with a timeout exist. Without `std`
+//!   all spin, and the crate needs neither `std` nor `alloc`.
 //! - `message` (default): [`message`], the distributed algorithms with simulator and actors. Needs
 //!   `std`.
 //! - `serde`: messages, nodes and traces can be written to bytes and read again.
@@ -125,13 +125,13 @@
 //!
 //! # Under loom
 //!
-//! With `--cfg exclusion_loom` the same types run on loom's atomics, so that a user's own loom tests
-//! can use them. Constructors are then not `const`. [`message::actor`] runs over loom's channels. A
-//! deadline passes at the first wait, since there is no time under loom.
+//! With `--cfg exclusion_loom` the same types run on loom's atomics, so that a user's own loom
+//! tests can use them. Constructors are then not `const`. [`message::actor`] runs over loom's
+//! channels. A deadline passes at the first wait, since there is no time under loom.
 //! [`verification`](docs::verification) tells how the crate's own orderings are checked.
 //!
 //! [`std::sync::Mutex`]: https://doc.rust-lang.org/std/sync/struct.Mutex.html
-// What is not built here is still to be read there.
+// A link to an item that this build leaves out leads to docs.rs.
 #![cfg_attr(feature = "message", doc = "[`messages`]: docs::messages")]
 #![cfg_attr(feature = "message", doc = "[`explored`]: docs::explored")]
 #![cfg_attr(

@@ -115,7 +115,7 @@ fn a_node_that_dies_tells_those_who_wait() {
             let cluster = cluster(faulty(fault, 2));
             let [mut one, mut other] = pair(&cluster);
             let down = one.lock().map(|_| ()).unwrap_err();
-            assert_eq!(other.lock().map(|_| ()).unwrap_err(), down, "and those who come later");
+            assert_eq!(other.lock().map(|_| ()).unwrap_err(), down, "and users that come later");
             down
         };
         assert_eq!(down(Fault::PanicsAtAMessage), Down::Panicked(NodeId(1)));

@@ -120,7 +120,8 @@ fn resources_are_not_mixed_up() {
             assert_eq!(used.len(), 300);
             assert!(used.iter().all(|user| *user == name));
         }
-        // Two of the three nodes do not coordinate; and so do two of the three that looked at the end.
+        // Two of the three nodes do not coordinate; and so do two of the three that looked at the
+        // end.
         assert_eq!(cluster.messages_of("printer").unwrap().of("REQUEST"), 200);
         assert_eq!(cluster.messages_of("plotter").unwrap().of("REQUEST"), 201);
         assert_eq!(cluster.messages().of("REQUEST"), 602);

@@ -11,8 +11,8 @@ use exclusion::message::{
     banta_simple,
 };
 
-/// Messages an entry when m requests wait at the beginning of each cycle: of m+1 nodes that want in, the good site is
-/// outside. Steady, so without the first cycles.
+/// Messages per entry when m requests wait at the beginning of each cycle: of m+1 nodes that want
+/// in, the good site is outside. The first cycles are left out, to measure the steady state.
 fn at_m_waiting<P: Protocol>(nodes: &[P], m: usize) -> f64 {
     let sent = |cycles: u64| {
         Simulation::new(nodes.to_vec())
@@ -65,12 +65,17 @@ fn k_are_inside_where_enough_want_in_and_one_where_few_do() {
                 .unwrap()
                 .most_inside
         };
-        assert_eq!(inside(saturated(n)), k.min(n - 2), "all but the good site and who began");
+        assert_eq!(
+            inside(saturated(n)),
+            k.min(n - 2),
+            "all but the good site and the site that began"
+        );
         assert_eq!(inside(Workload::Script(vec![(0.0, NodeId(1)), (9.0, NodeId(2))])), 1);
     }
 }
 
-/// The chase: site 3's request reaches sites 1 and 2 in turn, each time when the token has just left.
+/// The chase: site 3's request reaches sites 1 and 2 in turn, each time when the token has just
+/// left.
 macro_rules! chase {
     ($cluster:expr, $protocol:ident, $rounds:expr) => {{
         use $protocol::Message;
@@ -80,7 +85,8 @@ macro_rules! chase {
             move |message: &Message| format!("{message:?}").starts_with(&format!("Request(n{site}"))
         };
         let mut cluster = ByHand::new($cluster);
-        // Site 1 gets the token from site 0, and site 3 hears of it, then asks it; the request is slow.
+        // Site 1 gets the token from site 0, and site 3 hears of it, then asks it; the request is
+        // slow.
         cluster.request(1);
         cluster.deliver(0, request_of(1));
         cluster.deliver(1, token);
@@ -94,7 +100,8 @@ macro_rules! chase {
             cluster.request(other);
             cluster.deliver(inside, request_of(other));
             cluster.release(inside);
-            let goes_to = |site| cluster.in_flight.iter().any(|(_, to, it)| *to == site && token(it));
+            let goes_to =
+                |site| cluster.in_flight.iter().any(|(_, to, it)| *to == site && token(it));
             if goes_to(NodeId(3)) {
                 cluster.deliver(3, token);
                 break;
@@ -224,7 +231,8 @@ fn who_holds_the_token_and_waits_for_late_requests_is_late_itself() {
     assert_eq!(cluster.entered, [1, 0].map(NodeId));
 }
 
-/// Site 2 sends a request that takes longer than Tmax: it comes to site 0 when the token has left for good.
+/// Site 2 sends a request that takes longer than Tmax: it comes to site 0 when the token has left
+/// for good.
 fn tmax_violated(late: Late) -> ByHand<BantaEfficient> {
     let mut cluster = ByHand::new(BantaEfficient::cluster(3, late).unwrap());
     cluster.request(1);

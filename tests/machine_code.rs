@@ -29,7 +29,7 @@ impl Count {
     }
 }
 
-/// What a symbol must contain: so many full fences, so many read-modify-writes, and the edges that
+/// What a symbol must contain: numbers of full fences and of read-modify-writes, and the edges that
 /// promise them.
 struct Row {
     symbol: &'static str,
@@ -71,7 +71,12 @@ const ROWS: &[Row] = &[
     row("asm_leased_pass", NONE, AtLeast(1), &["leased::PASS", "leased::FIND_NOBODY"]),
     row("asm_leased_take_seat", NONE, AtLeast(1), &["leased::TAKE_SEAT", "leased::FIND_NOBODY"]),
     row("asm_leased_step_in", NONE, AtLeast(1), &["leased::STEP_IN"]),
-    row("asm_leased_serve_hall", NONE, AtLeast(2), &["leased::TAKE_SEAT", "leased::LEAVE", "leased::LEAVE_HEARS"]),
+    row(
+        "asm_leased_serve_hall",
+        NONE,
+        AtLeast(2),
+        &["leased::TAKE_SEAT", "leased::LEAVE", "leased::LEAVE_HEARS"],
+    ),
 
     row("asm_parking_meet", ONE, ONE, &["parking::TELL", "parking::SLEEP"]),
     row("asm_parking_wake", ONE, NONE, &["parking::WAKE"]),

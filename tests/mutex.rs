@@ -289,7 +289,7 @@ fn a_bakery_mutex_serves_in_order_of_arrival() {
     assert_eq!(order_of_service::<RawBakeryMutex>(), arrival);
     assert_eq!(order_of_service::<RawBakeryMutex<16>>(), arrival);
     assert_eq!(order_of_service::<Leased<BlackWhiteBakery<16>>>(), arrival);
-    // Among those who are in line already a bypass changes nothing.
+    // Among threads that are in line already, a bypass changes nothing.
     assert_eq!(order_of_service::<RawBakeryMutex<16, 32>>(), arrival);
 }
 

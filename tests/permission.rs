@@ -388,13 +388,15 @@ fn what_maekawas_arbiters_and_candidates_cannot_hear_is_refused() {
     refuses(&nodes[0], 2, maekawa::Message::Request(request));
     refuses(&nodes[0], 1, maekawa::Message::Confirm(request, 1));
     refuses(&nodes[0], 1, maekawa::Message::Inquire(request));
-    // The grid's corner opposite is no arbiter of node 0, nor a candidate; node 1 has not granted node 2's request.
+    // The grid's corner opposite is no arbiter of node 0, nor a candidate; node 1 has not granted
+    // node 2's request.
     let ours = stamp(1, 0);
     refuses(&asked(&nodes, 0), 3, maekawa::Message::Inquire(ours));
     refuses(&nodes[0], 3, maekawa::Message::Request(stamp(1, 3)));
     refuses(&asked(&nodes, 1), 2, maekawa::Message::Relinquish(request));
     refuses(&asked(&nodes, 1), 2, maekawa::Message::Release(request));
-    // No request has time 0; no arbiter confirms before it is asked, or again; nobody inquires about what is to come.
+    // No request has time 0; no arbiter confirms before it is asked, or again; nobody inquires
+    // about what is to come.
     refuses(&nodes[0], 1, maekawa::Message::Request(stamp(0, 1)));
     let mut waiting = asked(&nodes, 0);
     refuses(&waiting, 1, maekawa::Message::Confirm(ours, 0));
@@ -411,7 +413,8 @@ fn what_maekawas_arbiters_and_candidates_cannot_hear_is_refused() {
     ] {
         refuses(&waiting, 0, message);
     }
-    // A candidate asks once, and again only when it has left; and gives back only what it was asked for.
+    // A candidate asks once, and again only when it has left; and gives back only what it was asked
+    // for.
     let mut arbiter = nodes[0].clone();
     takes(&mut arbiter, 1, maekawa::Message::Request(stamp(2, 1)));
     refuses(&arbiter, 1, maekawa::Message::Request(stamp(2, 1)));

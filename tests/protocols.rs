@@ -1,5 +1,6 @@
-//! One suite for every algorithm of the registry: exact costs, safety and service under random delays, actors under
-//! threads, golden traces. A new algorithm is tested as soon as it is in the registry.
+//! One suite for every algorithm of the registry: exact costs, safety and service under random
+//! delays, actors under threads, golden traces. A new algorithm is tested as soon as it is in the
+//! registry.
 
 mod common;
 
@@ -42,7 +43,8 @@ impl<T: Test> Visitor for Visit<T> {
     }
 }
 
-/// Every algorithm passes the test in each of these sizes that it can have; and so do some that are in no list.
+/// Every algorithm passes the test in each of these sizes that it can have; and so do some that are
+/// in no list.
 fn every_algorithm_passes(test: impl Test, sizes: &[usize]) {
     for algorithm in ALGORITHMS {
         let built = sizes.iter().map(|&nodes| algorithm.build(Size::of(nodes), Visit(test)));
@@ -334,7 +336,8 @@ impl Test for Actors {
                         for _ in 0..rounds {
                             let _guard = handle.lock().expect("nobody dies");
                             assert!(inside.fetch_add(1, Ordering::Relaxed) < at_a_time, "{name}");
-                            // Two steps, so that an increment would be lost if two did it at the same time.
+                            // Two steps, so that an increment would be lost if two did it at the
+                            // same time.
                             let seen = entries.load(Ordering::Relaxed);
                             std::hint::spin_loop();
                             if at_a_time == 1 {

@@ -239,8 +239,8 @@ impl Waiting for Dormitory {
     }
 }
 
-/// Everybody needs a look, but not before it is told to go on: who looks stands still in the
-/// doorway.
+/// Everybody needs a look, but not before it is told to go on: a contender that looks stands still
+/// in the doorway.
 struct Dawdling {
     stands: mpsc::Sender<()>,
     go_on: mpsc::Receiver<()>,
@@ -359,7 +359,7 @@ fn nobody_passes_a_waiting_contender_at_a_peterson_node_a_second_time() {
 fn a_contender_that_does_not_run_is_passed_elsewhere() {
     // Away from its node the tournament does not know of it yet,
     assert_eq!(bypasses::<Tournament<8>>(7), (10, true));
-    // and a priority node keeps the flag of who waits down. Both let it in when it runs.
+    // and a priority node keeps the flag of a waiter down. Both let it in when it runs.
     assert_eq!(bypasses::<Priority>(0), (10, true));
     assert_eq!(bypasses::<Tournament<8, Priority>>(0), (10, true));
 }

@@ -1,5 +1,5 @@
 //! A real-time thread and ordinary ones on one core: a waiter of a drop-in type must give the core
-//! up to whoever it waits for, also while that thread draws its ticket.
+//! up to the thread that it waits for, also while that thread draws its ticket.
 //!
 //! A `SCHED_FIFO` thread that only spins or yields keeps every ordinary thread off its core. The
 //! kernel's throttling would let them run for a twentieth of each second, so a waiter that spins

@@ -38,7 +38,7 @@ fn only_as_it_is<P: Shipped>(cluster: &ByHand<P>, to: u32, kind: &str, wrong: &[
 /// The node refuses the message, with nothing changed.
 fn refuses<P: Shipped>(cluster: &ByHand<P>, to: u32, from: u32, message: Value) {
     let message: P::Message = from_tree(message.clone())
-        .unwrap_or_else(|| panic!("{message} is no message, and so is refused by whoever reads"));
+        .unwrap_or_else(|| panic!("{message} is no message, and so its reader refuses it"));
     let mut after = cluster.clone();
     let said = format!("{message:?}");
     let input = Input::Receive { from: NodeId(from), message };

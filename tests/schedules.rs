@@ -23,7 +23,7 @@ enum Step {
     Lock,
     /// Takes the lock or leaves.
     Try,
-    /// Withdraws after so many looks.
+    /// Withdraws after this many looks.
     GiveUpAfter(usize),
 }
 

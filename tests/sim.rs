@@ -180,11 +180,12 @@ fn delays_are_those_of_the_papers() {
     );
     let carvalho = CarvalhoRoucairol::cluster(4).unwrap();
     let report = Simulation::new(carvalho).workload(saturated()).run().unwrap();
-    assert_eq!(report.sync_delay.unwrap().max, 1.0, "or 0, for who enters again");
+    assert_eq!(report.sync_delay.unwrap().max, 1.0, "or 0, for a node that enters again");
     let singhal = SinghalDynamic::cluster(4).unwrap();
     let report = Simulation::new(singhal).workload(saturated()).run().unwrap();
-    assert_eq!(report.sync_delay.unwrap().max, 1.0, "or 0, for who enters again");
-    // The release to an arbiter, and its confirmation to the next; one of them may be the arbiter itself.
+    assert_eq!(report.sync_delay.unwrap().max, 1.0, "or 0, for a node that enters again");
+    // The release to an arbiter, and its confirmation to the next; one of them may be the arbiter
+    // itself.
     let plane = Maekawa::cluster(&Quorums::projective_plane(3).unwrap());
     let all = Workload::Saturated { wanting: 13, entries: 200 };
     let delay = Simulation::new(plane).workload(all).run().unwrap().sync_delay.unwrap();

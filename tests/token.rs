@@ -85,7 +85,7 @@ fn a_saturated_ring_sends_one_message_an_entry() {
 
 #[test]
 fn an_idle_ring_never_rests() {
-    // One entry early, one late: the token goes round in between, once in so many periods.
+    // One entry early, one late: the token goes round in between, once in a number of periods.
     let n = 4;
     let script = Workload::Script(vec![(0.0, NodeId(0)), (1000.0, NodeId(0))]);
     let idle = |hop_delay| {
@@ -106,7 +106,7 @@ fn suzuki_kasami_sends_nothing_or_n() {
             .unwrap();
         let [requests, tokens] = ["REQUEST", "TOKEN"].map(|kind| report.messages.of(kind));
         assert_eq!(requests, tokens * (n as u64 - 1), "a token for n-1 requests");
-        assert!(tokens < report.entries, "who has the token sends nothing");
+        assert!(tokens < report.entries, "a node that has the token sends nothing");
     }
 }
 
@@ -134,7 +134,8 @@ fn raymond_sends_at_most_twice_the_diameter_and_about_four_when_all_want_in() {
             .unwrap();
         assert!(dearest.per_entry.unwrap().max <= 2.0 * tree.diameter() as f64);
         let heavy = mean(Raymond::over(&tree), saturated(n));
-        // Each edge of the tree is passed about twice while everybody enters once, each time with a request before.
+        // Each edge of the tree is passed about twice while everybody enters once, each time with a
+        // request before.
         assert!((3.0..=4.5).contains(&heavy), "{heavy} at n={n}");
     }
 }
@@ -195,7 +196,8 @@ fn patience<P: Protocol>(nodes: &[P]) -> usize {
 #[test]
 fn nobody_is_passed_twice_by_the_same_node() {
     for n in [3, 6, 11] {
-        // Who waits is queued, or next in the round, by the time that the token comes back to anybody.
+        // A waiting node is queued, or next in the round, by the time that the token comes back to
+        // any node.
         assert_eq!(patience(&TokenRing::cluster(n).unwrap()), 1);
         assert_eq!(patience(&SuzukiKasami::cluster(n).unwrap()), 1);
         assert_eq!(patience(&SuzukiKasamiFifo::cluster(n).unwrap()), 1);
@@ -208,7 +210,8 @@ fn nobody_is_passed_twice_by_the_same_node() {
     }
 }
 
-/// In which order nodes enter when all always want in, and stay long enough for requests to be heard.
+/// In which order nodes enter when all always want in, and stay long enough for requests to be
+/// heard.
 fn order<P: Protocol>(nodes: Vec<P>) -> Vec<NodeId> {
     let n = nodes.len();
     let workload = Workload::Saturated { wanting: n, entries: 3 * n as u64 };
@@ -234,7 +237,8 @@ fn tokens_without_a_queue_go_round() {
 
 #[test]
 fn suzuki_kasamis_queue_is_first_in_first_out() {
-    // Nodes 1 and 3 wait while node 0 is inside; node 2 asks while node 1 is. Whoever scans would serve node 2 next.
+    // Nodes 1 and 3 wait while node 0 is inside; node 2 asks while node 1 is. A scan by number
+    // would serve node 2 next.
     let script = [(0.0, 0), (0.5, 1), (0.5, 3), (4.5, 2)].map(|(time, node)| (time, NodeId(node)));
     fn served<P: Protocol>(nodes: Vec<P>, script: &[(f64, NodeId)]) -> Vec<NodeId> {
         let simulation = Simulation::new(nodes).inside(Delay::Constant(3.0)).traced();
@@ -250,8 +254,8 @@ fn suzuki_kasamis_queue_is_first_in_first_out() {
 
 #[test]
 fn suzuki_kasamis_queue_grows_in_the_order_of_increasing_numbers() {
-    // While node 3 is inside, all others ask: node 0 for the third time, node 1 for the second, nodes 2 and 4 for the
-    // first. Of these two, node 4 comes after node 3.
+    // While node 3 is inside, all others ask: node 0 for the third time, node 1 for the second,
+    // nodes 2 and 4 for the first. Of these two, node 4 comes after node 3.
     let before = [(0.0, 0), (10.0, 0), (20.0, 1), (30.0, 3)];
     let then = [(33.0, 0), (33.1, 1), (33.2, 2), (33.3, 4)];
     let script: Vec<_> =
@@ -275,7 +279,8 @@ fn is_request(message: &suzuki_kasami_fifo::Message) -> bool {
 #[test]
 fn a_request_without_a_number_that_has_been_served_does_not_call_the_token_back() {
     let mut cluster = ByHand::new(SuzukiKasamiFifo::cluster(3).unwrap());
-    // Node 1's request to node 2 is slow. The token goes from node 0 to node 1, back, and to node 2.
+    // Node 1's request to node 2 is slow. The token goes from node 0 to node 1, back, and to node
+    // 2.
     cluster.request(1);
     cluster.deliver(0, is_request);
     cluster.deliver(1, |message| !is_request(message));
@@ -350,7 +355,8 @@ fn the_more_children_a_node_has_the_fewer_messages_raymond_sends() {
     }
 }
 
-/// Only node 1 knows that node 0 wants in, and would give the token to node 2 first; which gives it back.
+/// Only node 1 knows that node 0 wants in, and would give the token to node 2 first; which gives it
+/// back.
 #[test]
 fn the_token_tells_who_wants_in() {
     use exclusion::message::singhal_heuristic::Message;

@@ -195,8 +195,8 @@ impl<P: Shipped> Attack<'_, P> {
         false
     }
 
-    /// A message as it may come from the wire, from whom and to whom: often one that is in flight, so
-    /// that it meets a node that waits for it.
+    /// A message as it may come from the wire, from whom and to whom: often one that is in flight,
+    /// so that it meets a node that waits for it.
     fn forge(&mut self) -> Option<Envelope<P::Message>> {
         let nodes = self.before.len();
         let chance = &mut *self.chance;

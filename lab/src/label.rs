@@ -1,4 +1,4 @@
-//! How an algorithm is called in tables for people.
+//! The label of an algorithm in tables for people.
 
 /// Its name, with k where several may be inside at a time.
 ///

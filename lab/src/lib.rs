@@ -5,11 +5,12 @@
 //! | `command` (of the binary) | one command per file: what it takes, checks and prints |
 //! | [`measure`] | locks beside their peers, interleaved in one run; actors beside the floor |
 //! | [`count`] | messages per entry beside their formulas, and the other criteria |
-//! | [`explore`] | everything that can happen, explored; and what is broken on purpose, refuted |
+//! | [`explore`] | exhaustive exploration; broken variants, refuted |
 //! | [`draw`] | space-time diagrams and charts |
 //! | [`report`] | one page with all of it |
 //!
-//! Each folder stands by itself; only `command` and `report` bring them together. [`label`] is what they share.
+//! Each folder stands by itself; only `command` and `report` bring them together. [`label`] is what
+//! they share.
 #![forbid(unsafe_code)]
 
 pub mod count;

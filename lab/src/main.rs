@@ -9,11 +9,20 @@ use clap::{Parser, Subcommand};
 
 use command::{check, diagram, list, locks, messages, report};
 
-/// Measures the locks of `exclusion` beside their peers, counts messages beside their formulas, and explores both.
+/// Measures the locks of `exclusion` beside their peers, counts messages beside their formulas, and
+/// explores both.
 #[derive(Parser)]
 #[command(
     version,
-    after_help = "Without a command: a tour of about a minute, and a page with all of it.\n\nExamples:\n  cargo lab\n  cargo lab list\n  cargo lab locks --workloads short\n  cargo lab check ricart_agrawala --nodes 3\n  cargo lab report --output exclusion.html"
+    after_help = "\
+Without a command: a tour of about a minute, and a page with all of it.
+
+Examples:
+  cargo lab
+  cargo lab list
+  cargo lab locks --workloads short
+  cargo lab check ricart_agrawala --nodes 3
+  cargo lab report --output exclusion.html"
 )]
 struct Lab {
     #[command(subcommand)]
@@ -22,13 +31,13 @@ struct Lab {
 
 #[derive(Subcommand)]
 enum Command {
-    /// What there is: every algorithm, lock and broken variant, by name
+    /// Every algorithm, lock and broken variant, by name
     List(list::List),
     /// Contention: throughput, fairness and waiting times, ours and our peers' in one run
     Locks(locks::Locks),
     /// Messages per entry of the distributed algorithms, measured beside their formulas
     Messages(messages::Messages),
-    /// Everything that can happen to a distributed algorithm, explored
+    /// Explore every reachable state of a distributed algorithm, or of a lock over registers
     Check(check::CheckCommand),
     /// A space-time diagram of a small run, as SVG
     Diagram(diagram::DiagramCommand),

@@ -119,7 +119,8 @@ fn what_goes_to_the_standard_output_is_the_picture_alone() {
     assert!(!folder.join("-").exists(), "a file is called -");
 }
 
-/// A cross is where an answer is held back: never where a token goes to another, or one asks in turn.
+/// A cross is where an answer is held back: never where a token goes to another, or one asks in
+/// turn.
 #[test]
 fn crosses_are_where_confirmations_are_held_back() {
     let folder = folder("crosses");

@@ -1,4 +1,5 @@
-//! Every algorithm explored exhaustively, as far as a test may take: `lab check --all` goes further.
+//! Every algorithm explored exhaustively, as far as a test may take: `lab check --all` goes
+//! further.
 
 use exclusion::message::check::{Check, Users};
 use exclusion::message::{CentralCoordinator, Channels, NodeId, Raymond, RicartAgrawala};
@@ -149,7 +150,8 @@ fn every_broken_variant_holds_when_its_flaw_is_mended() {
     }
 }
 
-/// A node that asks can be passed by each other twice: with a request that was confirmed before, and with one in flight.
+/// A node that asks can be passed by each other twice: with a request that was confirmed before,
+/// and with one in flight.
 #[test]
 fn a_bound_on_bypassing_that_is_one_less_is_refuted() {
     let slow = |most| {
@@ -170,7 +172,8 @@ fn a_bound_on_bypassing_that_is_one_less_is_refuted() {
     assert_eq!(refuted(&quick(0)), ["bypass"]);
 }
 
-/// Where messages are slow, there is no bound: the token goes to and fro past a request that is in flight.
+/// Where messages are slow, there is no bound: the token goes to and fro past a request that is in
+/// flight.
 #[test]
 fn a_token_may_pass_a_request_that_is_slow() {
     let cluster = Raymond::cluster(3).expect("three are enough");

@@ -1,5 +1,5 @@
-//! Every list of names has the same names: the registry, the page's stories, the explorations, the golden traces, and the
-//! tables of the documentation.
+//! Every list of names has the same names: the registry, the page's stories, the explorations, the
+//! golden traces, and the tables of the documentation.
 //!
 //! `UPDATE_TABLES=1 cargo test -p lab --test list` writes the tables between their markers.
 

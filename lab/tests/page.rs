@@ -45,7 +45,8 @@ fn look(name: &str, html: &str, width: u32) -> Seen {
     look_by(name, html, width, Sky::Day)
 }
 
-/// Opens a page in a frame that is so wide, and looks at it. A browser's own window cannot be as narrow as a telephone.
+/// Opens a page in a frame that is so wide, and looks at it. A browser's own window cannot be as
+/// narrow as a telephone.
 fn look_by(name: &str, html: &str, width: u32, sky: Sky) -> Seen {
     let script = include_str!("browser/look.js");
     let (head, tail) = html.rsplit_once("</body>").expect("a whole page");

@@ -1,4 +1,5 @@
-//! The shared-memory locks explored register by register, as far as a test may take: `lab check --all` goes further.
+//! The shared-memory locks explored register by register, as far as a test may take:
+//! `lab check --all` goes further.
 
 use lab::explore::exploration::{Explored, Explorer};
 use lab::explore::registers::Contention;

@@ -21,7 +21,7 @@ impl<W: Waiting, const FENCED: bool> Waiting for Mute<'_, W, FENCED> {
     }
 }
 
-// SAFETY: the lock of `L`. Who wakes whom has no part in safety.
+// SAFETY: the lock of `L`. Wake-ups have no part in safety.
 unsafe impl<L: RawLock, const FENCED: bool> RawLock for WakesNobody<L, FENCED> {
     const SEATS: usize = L::SEATS;
 

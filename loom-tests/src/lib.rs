@@ -21,7 +21,7 @@ const MOST_BRANCHES: usize = 10_000;
 pub enum Search {
     /// Every execution.
     Exhaustive,
-    /// Every execution in which threads are preempted at most so often in all. Not exhaustive.
+    /// Every execution with at most this many preemptions in all. Not exhaustive.
     Preemptions(usize),
 }
 
@@ -136,7 +136,7 @@ fn search_for_mistake(wrong: Wrong, search: Search, model: fn()) {
     println!("nothing in {} executions", executions.load(Relaxed));
 }
 
-/// Straight to stderr, past the test harness, which would keep it from who runs the tests.
+/// Straight to stderr, past the test harness, which would capture it.
 fn report(name: &str, verdict: &str, how: &str, executions: usize, start: Instant) {
     let seconds = start.elapsed().as_secs_f64();
     let line = format!("{verdict:8} {name:44} {executions:9} executions {seconds:7.2} s  {how}\n");

@@ -1,5 +1,5 @@
-//! Clusters of actors under loom: two nodes, each with a thread and a user, over loom's channels. The data behind the
-//! guard is a cell of loom's.
+//! Clusters of actors under loom: two nodes, each with a thread and a user, over loom's channels.
+//! The data behind the guard is a cell of loom's.
 
 use std::time::Duration;
 
@@ -39,7 +39,7 @@ fn ricart_agrawala() {
     });
 }
 
-/// Who waits when the cluster is shut down is told so; who is inside stays.
+/// A user that waits when the cluster is shut down is told so. A user that is inside stays.
 #[test]
 fn shutdown_while_waiting() {
     hold("actors::shutdown_while_waiting", Search::Preemptions(3), || {
@@ -54,7 +54,7 @@ fn shutdown_while_waiting() {
     });
 }
 
-/// A time that runs out while the entry is on its way: one or the other, and nothing is lost either way.
+/// A timeout that races with the entry: one of them wins, and nothing is lost either way.
 #[test]
 fn timeout_racing_with_the_grant() {
     hold("actors::timeout_racing_with_the_grant", Search::Preemptions(3), || {

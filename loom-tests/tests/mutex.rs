@@ -24,13 +24,18 @@ leased! {
     three_threads_bakery: Preemptions(3), models::lease::<Bakery<3>, 3, 1>;
     three_threads_bakery_at_its_limit: Preemptions(3), models::lease::<Bakery<3, Narrow<2>>, 3, 1>;
     three_threads_black_white: Preemptions(3), models::lease::<BlackWhiteBakery<3>, 3, 1>;
-    three_threads_black_white_at_its_limit: Preemptions(3), models::lease::<BlackWhiteBakery<3, Narrow<3>>, 3, 1>;
+    three_threads_black_white_at_its_limit: Preemptions(3),
+        models::lease::<BlackWhiteBakery<3, Narrow<3>>, 3, 1>;
     three_threads_tournament: Preemptions(3), models::lease::<Tournament<4>, 3, 1>;
     three_threads_tournament_at_a_leaf: Preemptions(3), models::lease::<Tournament<3>, 3, 1>;
-    three_threads_tournament_swap: Preemptions(2), models::lease::<Tournament<4, PetersonSwap>, 3, 1>;
-    three_threads_tournament_swap_at_a_leaf: Preemptions(3), models::lease::<Tournament<3, PetersonSwap>, 3, 1>;
-    three_threads_tournament_priority: Preemptions(2), models::lease::<Tournament<4, Priority>, 3, 1>;
-    three_threads_tournament_priority_at_a_leaf: Preemptions(3), models::lease::<Tournament<3, Priority>, 3, 1>;
+    three_threads_tournament_swap: Preemptions(2),
+        models::lease::<Tournament<4, PetersonSwap>, 3, 1>;
+    three_threads_tournament_swap_at_a_leaf: Preemptions(3),
+        models::lease::<Tournament<3, PetersonSwap>, 3, 1>;
+    three_threads_tournament_priority: Preemptions(2),
+        models::lease::<Tournament<4, Priority>, 3, 1>;
+    three_threads_tournament_priority_at_a_leaf: Preemptions(3),
+        models::lease::<Tournament<3, Priority>, 3, 1>;
     two_threads_may_pass: Exhaustive, models::pass::<Bakery<2>, 1, 2, 1>;
     two_threads_may_pass_twice: Preemptions(3), models::pass::<Bakery<2>, 1, 2, 2>;
     three_threads_may_pass: Preemptions(2), models::pass::<Bakery<3>, 1, 3, 1>;
@@ -44,7 +49,9 @@ leased! {
     three_threads_one_bumps_and_may_pass: Preemptions(1), models::hand_over::<Bakery<2>, 1, 3, 1>;
     two_threads_one_gives_up: Exhaustive, models::lease_or_give_up::<Bakery<2>, 0, 2>;
     three_threads_two_give_up: Preemptions(3), models::lease_or_give_up::<Bakery<2>, 0, 3>;
-    three_threads_two_give_up_in_the_bakery: Preemptions(3), models::lease_or_give_up::<Bakery<3>, 0, 3>;
-    three_threads_two_give_up_in_the_tree: Preemptions(3), models::lease_or_give_up::<Tournament<4>, 0, 3>;
+    three_threads_two_give_up_in_the_bakery: Preemptions(3),
+        models::lease_or_give_up::<Bakery<3>, 0, 3>;
+    three_threads_two_give_up_in_the_tree: Preemptions(3),
+        models::lease_or_give_up::<Tournament<4>, 0, 3>;
     three_threads_two_give_up_or_pass: Preemptions(2), models::lease_or_give_up::<Bakery<3>, 1, 3>;
 }

@@ -14,13 +14,16 @@ macro_rules! raw_lock {
             raw_lock!(model $lock two_seats: Exhaustive, models::enter::<$two, 2, 1>);
             raw_lock!(model $lock two_seats_twice: Preemptions(3), models::enter::<$two, 2, 2>);
             raw_lock!(model $lock three_seats: Preemptions(1), models::enter::<$three, 3, 1>);
-            raw_lock!(model $lock withdraw_from_three: Preemptions(2), models::withdraw_from_three::<$three>);
+            raw_lock!(model $lock withdraw_from_three: Preemptions(2),
+                models::withdraw_from_three::<$three>);
             raw_lock!(model $lock impatient: Preemptions(3), models::impatient::<$two>);
             raw_lock!(model $lock try_acquire: Exhaustive, models::try_acquire::<$two>);
             raw_lock!(model $lock withdraw_at_once: Exhaustive, models::withdraw::<$two, 0>);
             raw_lock!(model $lock withdraw_later: Preemptions(3), models::withdraw::<$two, 1>);
-            raw_lock!(model $lock withdraw_and_return: Preemptions(3), models::withdraw_and_return::<$two>);
-            raw_lock!(model $lock return_and_withdraw: Preemptions(3), models::return_and_withdraw::<$two>);
+            raw_lock!(model $lock withdraw_and_return: Preemptions(3),
+                models::withdraw_and_return::<$two>);
+            raw_lock!(model $lock return_and_withdraw: Preemptions(3),
+                models::return_and_withdraw::<$two>);
             raw_lock!(model $lock owned_seats: Exhaustive, models::seated::<$two>);
         }
     };
@@ -34,7 +37,8 @@ macro_rules! raw_lock {
 
 raw_lock!(bakery: two seats in Bakery<2>, three in Bakery<3>);
 raw_lock!(bakery_at_its_limit: two seats in Bakery<2, Narrow<3>>, three in Bakery<3, Narrow<3>>);
-raw_lock!(black_white_at_its_limit: two seats in BlackWhiteBakery<2, Narrow<3>>, three in BlackWhiteBakery<3, Narrow<3>>);
+raw_lock!(black_white_at_its_limit: two seats in BlackWhiteBakery<2, Narrow<3>>,
+    three in BlackWhiteBakery<3, Narrow<3>>);
 raw_lock!(black_white: two seats in BlackWhiteBakery<2>, three in BlackWhiteBakery<3>);
 raw_lock!(peterson: two seats in Peterson, three in Tournament<3, Peterson>);
 raw_lock!(peterson_swap: two seats in PetersonSwap, three in Tournament<3, PetersonSwap>);

@@ -22,55 +22,92 @@ macro_rules! twins {
 }
 
 twins! {
-    without_bakery_doorway: "bakery::DOORWAY" leads to Race, Exhaustive, models::enter::<Bakery<2>, 2, 1>;
+    without_bakery_doorway: "bakery::DOORWAY" leads to Race, Exhaustive,
+        models::enter::<Bakery<2>, 2, 1>;
     without_bakery_turn: "bakery::TURN" leads to Race, Exhaustive, models::enter::<Bakery<2>, 2, 1>;
     without_bakery_look: "bakery::LOOK" leads to Race, Exhaustive, models::enter::<Bakery<2>, 2, 1>;
-    without_bakery_leave: "bakery::LEAVE" leads to Race, Exhaustive, models::enter::<Bakery<2>, 2, 1>;
+    without_bakery_leave: "bakery::LEAVE" leads to Race, Exhaustive,
+        models::enter::<Bakery<2>, 2, 1>;
 
-    without_black_white_doorway: "black_white::DOORWAY" leads to Race, Exhaustive, models::enter::<BlackWhiteBakery<2>, 2, 1>;
-    without_black_white_turn: "black_white::TURN" leads to Race, Exhaustive, models::enter::<BlackWhiteBakery<2>, 2, 1>;
-    without_black_white_look: "black_white::LOOK" leads to Race, Exhaustive, models::enter::<BlackWhiteBakery<2>, 2, 1>;
-    without_black_white_leave: "black_white::LEAVE" leads to Race, Exhaustive, models::enter::<BlackWhiteBakery<2>, 2, 1>;
+    without_black_white_doorway: "black_white::DOORWAY" leads to Race, Exhaustive,
+        models::enter::<BlackWhiteBakery<2>, 2, 1>;
+    without_black_white_turn: "black_white::TURN" leads to Race, Exhaustive,
+        models::enter::<BlackWhiteBakery<2>, 2, 1>;
+    without_black_white_look: "black_white::LOOK" leads to Race, Exhaustive,
+        models::enter::<BlackWhiteBakery<2>, 2, 1>;
+    without_black_white_leave: "black_white::LEAVE" leads to Race, Exhaustive,
+        models::enter::<BlackWhiteBakery<2>, 2, 1>;
 
-    without_peterson_raise: "peterson::RAISE" leads to Race, Exhaustive, models::enter::<Peterson, 2, 1>;
-    without_peterson_give_way: "peterson::GIVE_WAY" leads to Race, Preemptions(3), models::impatient::<Peterson>;
-    without_peterson_see_down: "peterson::SEE_DOWN" leads to Race, Exhaustive, models::enter::<Peterson, 2, 1>;
-    without_peterson_await_down: "peterson::AWAIT_DOWN" leads to Race, Exhaustive, models::enter::<Peterson, 2, 1>;
-    without_peterson_await_turn: "peterson::AWAIT_TURN" leads to Race, Preemptions(3), models::enter::<Peterson, 2, 2>;
-    without_peterson_lower: "peterson::LOWER" leads to Race, Exhaustive, models::enter::<Peterson, 2, 1>;
+    without_peterson_raise: "peterson::RAISE" leads to Race, Exhaustive,
+        models::enter::<Peterson, 2, 1>;
+    without_peterson_give_way: "peterson::GIVE_WAY" leads to Race, Preemptions(3),
+        models::impatient::<Peterson>;
+    without_peterson_see_down: "peterson::SEE_DOWN" leads to Race, Exhaustive,
+        models::enter::<Peterson, 2, 1>;
+    without_peterson_await_down: "peterson::AWAIT_DOWN" leads to Race, Exhaustive,
+        models::enter::<Peterson, 2, 1>;
+    without_peterson_await_turn: "peterson::AWAIT_TURN" leads to Race, Preemptions(3),
+        models::enter::<Peterson, 2, 2>;
+    without_peterson_lower: "peterson::LOWER" leads to Race, Exhaustive,
+        models::enter::<Peterson, 2, 1>;
 
-    without_peterson_swap_take: "peterson_swap::TAKE" leads to Race, Exhaustive, models::enter::<PetersonSwap, 2, 1>;
-    without_peterson_swap_give: "peterson_swap::GIVE" leads to Race, Exhaustive, models::enter::<PetersonSwap, 2, 1>;
-    without_peterson_swap_see_down: "peterson_swap::SEE_DOWN" leads to Race, Exhaustive, models::enter::<PetersonSwap, 2, 1>;
-    without_peterson_swap_await_down: "peterson_swap::AWAIT_DOWN" leads to Race, Exhaustive, models::enter::<PetersonSwap, 2, 1>;
-    without_peterson_swap_withdraw: "peterson_swap::WITHDRAW" leads to Race, Preemptions(3), models::return_and_withdraw::<PetersonSwap>;
-    without_peterson_swap_await_turn: "peterson_swap::AWAIT_TURN" leads to Race, Preemptions(3), models::enter::<PetersonSwap, 2, 2>;
-    without_peterson_swap_lower: "peterson_swap::LOWER" leads to Race, Exhaustive, models::enter::<PetersonSwap, 2, 1>;
+    without_peterson_swap_take: "peterson_swap::TAKE" leads to Race, Exhaustive,
+        models::enter::<PetersonSwap, 2, 1>;
+    without_peterson_swap_give: "peterson_swap::GIVE" leads to Race, Exhaustive,
+        models::enter::<PetersonSwap, 2, 1>;
+    without_peterson_swap_see_down: "peterson_swap::SEE_DOWN" leads to Race, Exhaustive,
+        models::enter::<PetersonSwap, 2, 1>;
+    without_peterson_swap_await_down: "peterson_swap::AWAIT_DOWN" leads to Race, Exhaustive,
+        models::enter::<PetersonSwap, 2, 1>;
+    without_peterson_swap_withdraw: "peterson_swap::WITHDRAW" leads to Race, Preemptions(3),
+        models::return_and_withdraw::<PetersonSwap>;
+    without_peterson_swap_await_turn: "peterson_swap::AWAIT_TURN" leads to Race, Preemptions(3),
+        models::enter::<PetersonSwap, 2, 2>;
+    without_peterson_swap_lower: "peterson_swap::LOWER" leads to Race, Exhaustive,
+        models::enter::<PetersonSwap, 2, 1>;
 
-    without_priority_raise: "priority::RAISE" leads to Race, Exhaustive, models::enter::<Priority, 2, 1>;
-    without_priority_see_down: "priority::SEE_DOWN" leads to Race, Exhaustive, models::enter::<Priority, 2, 1>;
-    without_priority_await_down: "priority::AWAIT_DOWN" leads to Race, Exhaustive, models::enter::<Priority, 2, 1>;
-    without_priority_lower: "priority::LOWER" leads to Race, Exhaustive, models::enter::<Priority, 2, 1>;
+    without_priority_raise: "priority::RAISE" leads to Race, Exhaustive,
+        models::enter::<Priority, 2, 1>;
+    without_priority_see_down: "priority::SEE_DOWN" leads to Race, Exhaustive,
+        models::enter::<Priority, 2, 1>;
+    without_priority_await_down: "priority::AWAIT_DOWN" leads to Race, Exhaustive,
+        models::enter::<Priority, 2, 1>;
+    without_priority_lower: "priority::LOWER" leads to Race, Exhaustive,
+        models::enter::<Priority, 2, 1>;
 
-    without_leased_find_nobody: "leased::FIND_NOBODY" leads to Race, Preemptions(5), models::lease::<Bakery<1>, 2, 1>;
-    without_leased_pass: "leased::PASS" leads to Race, Preemptions(2), models::pass::<Bakery<3>, 1, 3, 1>;
-    without_leased_step_in: "leased::STEP_IN" leads to Race, Exhaustive, models::lease::<Bakery<2>, 2, 1>;
-    without_leased_take_seat: "leased::TAKE_SEAT" leads to Race, Preemptions(3), models::lease_or_give_up::<Bakery<2>, 0, 3>;
-    without_leased_leave: "leased::LEAVE" leads to Race, Preemptions(5), models::lease::<Bakery<1>, 2, 1>;
-    without_leased_leave_hears: "leased::LEAVE_HEARS" leads to Deadlock, Preemptions(5), models::lease::<Bakery<1>, 2, 1>;
+    without_leased_find_nobody: "leased::FIND_NOBODY" leads to Race, Preemptions(5),
+        models::lease::<Bakery<1>, 2, 1>;
+    without_leased_pass: "leased::PASS" leads to Race, Preemptions(2),
+        models::pass::<Bakery<3>, 1, 3, 1>;
+    without_leased_step_in: "leased::STEP_IN" leads to Race, Exhaustive,
+        models::lease::<Bakery<2>, 2, 1>;
+    without_leased_take_seat: "leased::TAKE_SEAT" leads to Race, Preemptions(3),
+        models::lease_or_give_up::<Bakery<2>, 0, 3>;
+    without_leased_leave: "leased::LEAVE" leads to Race, Preemptions(5),
+        models::lease::<Bakery<1>, 2, 1>;
+    without_leased_leave_hears: "leased::LEAVE_HEARS" leads to Deadlock, Preemptions(5),
+        models::lease::<Bakery<1>, 2, 1>;
 
     // With seats that are left out because their bit is clear.
-    without_bakery_doorway_leased: "bakery::DOORWAY" leads to TwoWinners, Preemptions(3), models::lease::<Bakery<3>, 3, 1>;
-    without_bakery_turn_leased: "bakery::TURN" leads to TwoWinners, Preemptions(3), models::lease_or_give_up::<Bakery<3>, 0, 3>;
+    without_bakery_doorway_leased: "bakery::DOORWAY" leads to TwoWinners, Preemptions(3),
+        models::lease::<Bakery<3>, 3, 1>;
+    without_bakery_turn_leased: "bakery::TURN" leads to TwoWinners, Preemptions(3),
+        models::lease_or_give_up::<Bakery<3>, 0, 3>;
 
     // Fences that also stand between a change and the look for those that sleep for want of it.
-    without_bakery_turn_asleep: "bakery::TURN" leads to Deadlock, Preemptions(3), models::lease::<Bakery<3>, 3, 1>;
-    without_black_white_turn_asleep: "black_white::TURN" leads to Deadlock, Preemptions(3), models::lease::<BlackWhiteBakery<3>, 3, 1>;
-    without_peterson_give_way_asleep: "peterson::GIVE_WAY" leads to Deadlock, Preemptions(3), models::lease::<Tournament<3>, 3, 1>;
+    without_bakery_turn_asleep: "bakery::TURN" leads to Deadlock, Preemptions(3),
+        models::lease::<Bakery<3>, 3, 1>;
+    without_black_white_turn_asleep: "black_white::TURN" leads to Deadlock, Preemptions(3),
+        models::lease::<BlackWhiteBakery<3>, 3, 1>;
+    without_peterson_give_way_asleep: "peterson::GIVE_WAY" leads to Deadlock, Preemptions(3),
+        models::lease::<Tournament<3>, 3, 1>;
 
-    without_parking_tell: "parking::TELL" leads to Deadlock, Preemptions(5), models::lease::<Bakery<1>, 2, 1>;
-    without_parking_sleep: "parking::SLEEP" leads to Deadlock, Preemptions(3), models::lease::<Tournament<3, Priority>, 3, 1>;
-    without_parking_wake: "parking::WAKE" leads to Deadlock, Preemptions(3), models::lease::<Tournament<3, Priority>, 3, 1>;
+    without_parking_tell: "parking::TELL" leads to Deadlock, Preemptions(5),
+        models::lease::<Bakery<1>, 2, 1>;
+    without_parking_sleep: "parking::SLEEP" leads to Deadlock, Preemptions(3),
+        models::lease::<Tournament<3, Priority>, 3, 1>;
+    without_parking_wake: "parking::WAKE" leads to Deadlock, Preemptions(3),
+        models::lease::<Tournament<3, Priority>, 3, 1>;
 }
 
 #[test]

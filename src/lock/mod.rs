@@ -10,7 +10,7 @@
 //! | [`raw`] | algorithms among numbered seats: loads, stores and fences |
 //! | `sync` | the only switch between the machine and loom |
 //!
-//! [`wait`] has the ways of waiting that need nobody to wake them.
+//! [`wait`] has the ways of waiting that need no wake-up.
 
 mod owned;
 pub mod raw;

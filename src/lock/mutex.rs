@@ -7,10 +7,10 @@ use crate::lock::leased::{Lease, Leased};
 use crate::lock::raw::{Bakery, Peterson, RawLock, Tournament};
 use crate::lock::sync::constructor;
 
-/// The number of seats of a drop-in mutex unless told otherwise: as many as can be leased.
+/// The default number of seats of a drop-in mutex: as many as can be leased.
 pub const DEFAULT_SEATS: usize = usize::BITS as usize;
 
-/// How many newcomers may pass the waiters of a [`TournamentMutex`], unless told otherwise.
+/// The default bound on how many newcomers may bypass the waiters of a [`TournamentMutex`].
 ///
 /// Chosen by measurement (`lab locks`): with 32 the mutex keeps up with std when there are more
 /// threads than cores, and its longest waits are still well below.
@@ -95,7 +95,8 @@ unsafe impl<L: RawLock, const BYPASS: usize> lock_api::RawMutexTimed for Leased<
 macro_rules! drop_in {
     (
         $(#[$doc:meta])*
-        $mutex:ident, BYPASS = $bypass:expr, $raw:ident = $lock:ty, $guard:ident, $mapped:ident, $arc_guard:ident
+        $mutex:ident, BYPASS = $bypass:expr, $raw:ident = $lock:ty,
+        $guard:ident, $mapped:ident, $arc_guard:ident
     ) => {
         #[doc = concat!("The [`lock_api::RawMutex`] of [`", stringify!($mutex), "`].")]
         pub type $raw<const SEATS: usize = DEFAULT_SEATS, const BYPASS: usize = $bypass> =
@@ -156,7 +157,9 @@ macro_rules! drop_in {
         /// The methods of lock_api that start from an `Arc`.
         #[cfg(feature = "arc_lock")]
         impl<T, const SEATS: usize, const BYPASS: usize> $mutex<T, SEATS, BYPASS> {
-            fn inner(self: &alloc::sync::Arc<Self>) -> alloc::sync::Arc<lock_api::Mutex<$raw<SEATS, BYPASS>, T>> {
+            fn inner(
+                self: &alloc::sync::Arc<Self>,
+            ) -> alloc::sync::Arc<lock_api::Mutex<$raw<SEATS, BYPASS>, T>> {
                 let wrapped = alloc::sync::Arc::into_raw(alloc::sync::Arc::clone(self));
                 // SAFETY: the wrapper is transparent, so size, alignment and validity are the same.
                 unsafe { alloc::sync::Arc::from_raw(wrapped.cast()) }
@@ -167,12 +170,14 @@ macro_rules! drop_in {
                 self.inner().lock_arc()
             }
 
-            /// The lock, if nobody has to be waited for; the guard keeps the mutex alive.
-            pub fn try_lock_arc(self: &alloc::sync::Arc<Self>) -> Option<$arc_guard<T, SEATS, BYPASS>> {
+            /// The lock, if that needs no waiting; the guard keeps the mutex alive.
+            pub fn try_lock_arc(
+                self: &alloc::sync::Arc<Self>,
+            ) -> Option<$arc_guard<T, SEATS, BYPASS>> {
                 self.inner().try_lock_arc()
             }
 
-            /// Waits for the lock at most so long; the guard keeps the mutex alive.
+            /// Waits for the lock until the timeout; the guard keeps the mutex alive.
             #[cfg(feature = "std")]
             pub fn try_lock_arc_for(
                 self: &alloc::sync::Arc<Self>,
@@ -181,7 +186,7 @@ macro_rules! drop_in {
                 self.inner().try_lock_arc_for(timeout)
             }
 
-            /// Waits for the lock until then; the guard keeps the mutex alive.
+            /// Waits for the lock until the deadline; the guard keeps the mutex alive.
             #[cfg(feature = "std")]
             pub fn try_lock_arc_until(
                 self: &alloc::sync::Arc<Self>,
@@ -191,7 +196,9 @@ macro_rules! drop_in {
             }
         }
 
-        impl<T: ?Sized, const SEATS: usize, const BYPASS: usize> Deref for $mutex<T, SEATS, BYPASS> {
+        impl<T: ?Sized, const SEATS: usize, const BYPASS: usize> Deref
+            for $mutex<T, SEATS, BYPASS>
+        {
             type Target = lock_api::Mutex<$raw<SEATS, BYPASS>, T>;
 
             #[inline]
@@ -200,14 +207,18 @@ macro_rules! drop_in {
             }
         }
 
-        impl<T: ?Sized, const SEATS: usize, const BYPASS: usize> DerefMut for $mutex<T, SEATS, BYPASS> {
+        impl<T: ?Sized, const SEATS: usize, const BYPASS: usize> DerefMut
+            for $mutex<T, SEATS, BYPASS>
+        {
             #[inline]
             fn deref_mut(&mut self) -> &mut Self::Target {
                 &mut self.0
             }
         }
 
-        impl<T: Default, const SEATS: usize, const BYPASS: usize> Default for $mutex<T, SEATS, BYPASS> {
+        impl<T: Default, const SEATS: usize, const BYPASS: usize> Default
+            for $mutex<T, SEATS, BYPASS>
+        {
             fn default() -> Self {
                 Self::with_seats(T::default())
             }
@@ -219,7 +230,9 @@ macro_rules! drop_in {
             }
         }
 
-        impl<T: ?Sized + fmt::Debug, const SEATS: usize, const BYPASS: usize> fmt::Debug for $mutex<T, SEATS, BYPASS> {
+        impl<T: ?Sized + fmt::Debug, const SEATS: usize, const BYPASS: usize> fmt::Debug
+            for $mutex<T, SEATS, BYPASS>
+        {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 fmt::Debug::fmt(&self.0, f)
             }
@@ -320,7 +333,7 @@ drop_in! {
     TournamentMutexGuard, MappedTournamentMutexGuard, ArcTournamentMutexGuard
 }
 
-// What is refused at compile time. Each pair differs in the number alone.
+// What does not compile. Each pair of examples differs in the number of seats alone.
 /// ```
 /// let mutex = exclusion::BakeryMutex::<u8, 1>::with_seats(0);
 /// ```
@@ -334,10 +347,12 @@ drop_in! {
 /// let mutex = exclusion::TournamentMutex::<u8, { usize::BITS as usize + 1 }>::with_seats(0);
 /// ```
 /// ```
-/// let cell = exclusion::lock::Seated::<exclusion::lock::raw::Tournament<1>, u8>::new(0).seats::<1>();
+/// use exclusion::lock::{Seated, raw::Tournament};
+/// let cell = Seated::<Tournament<1>, u8>::new(0).seats::<1>();
 /// ```
 /// ```compile_fail,E0080
-/// let cell = exclusion::lock::Seated::<exclusion::lock::raw::Tournament<0>, u8>::new(0).seats::<0>();
+/// use exclusion::lock::{Seated, raw::Tournament};
+/// let cell = Seated::<Tournament<0>, u8>::new(0).seats::<0>();
 /// ```
 /// ```
 /// use exclusion::lock::raw::{Bakery, Tournament};

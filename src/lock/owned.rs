@@ -13,10 +13,10 @@ use crate::lock::wait::{SpinThenYield, Unless};
 /// Data behind a [`RawLock`], reached through one [`Seat`] per contender.
 ///
 /// [`seats`](Self::seats) borrows the lock mutably and returns all its seats. The borrow checker
-/// then sees to it that no two contenders share one: there is no registration, no compare-and-swap
+/// then makes sure that no two contenders share one: there is no registration, no compare-and-swap
 /// and no `unsafe`. It works without `std` and on targets whose atomics are loads and stores.
 ///
-/// Waiters spin and then yield. Mind what that means for [real-time
+/// Waiters spin and then yield. With real-time scheduling that can block the holder: see [real-time
 /// threads](crate::lock::wait#real-time-threads).
 ///
 /// ```
@@ -108,7 +108,7 @@ impl<L: RawLock, T> Seated<L, T> {
         self.all_seats()
     }
 
-    /// All seats of the lock, the first time; `None` ever after, and after [`seats`](Self::seats).
+    /// All seats of the lock, the first time. `None` afterwards, and after [`seats`](Self::seats).
     ///
     /// This is how to get seats from a `static`. It is sound because an atomic swap decides which
     /// call gets them, and because the seats borrow the lock: [`seats`](Self::seats), on a lock
@@ -120,7 +120,7 @@ impl<L: RawLock, T> Seated<L, T> {
         (before == NOT_TAKEN).then(|| self.all_seats())
     }
 
-    /// One seat, on the caller's word that it is free.
+    /// One seat. The caller promises that it is free.
     ///
     /// # Panics
     /// When the lock has no such seat.
@@ -168,7 +168,7 @@ const NOT_TAKEN: usize = 0;
 #[cfg(target_has_atomic = "ptr")]
 const TAKEN: usize = 1;
 
-/// A contender's own way to the data of a [`Seated`].
+/// A contender's handle to the data of a [`Seated`].
 ///
 /// Locking borrows the seat mutably, so locking twice from one seat does not compile:
 ///
@@ -213,7 +213,7 @@ impl<'a, L: RawLock, T> Seat<'a, L, T> {
         }
     }
 
-    /// Waits for the lock at most so long.
+    /// Waits for the lock until the timeout.
     #[cfg(feature = "std")]
     pub fn try_lock_for(
         &mut self,
@@ -225,7 +225,7 @@ impl<'a, L: RawLock, T> Seat<'a, L, T> {
         }
     }
 
-    /// Waits for the lock until then.
+    /// Waits for the lock until the deadline.
     #[cfg(feature = "std")]
     pub fn try_lock_until(
         &mut self,

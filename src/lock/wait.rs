@@ -1,8 +1,8 @@
-//! Ways of waiting that need nobody to wake them.
+//! Ways of waiting that need no wake-up.
 //!
 //! A [`RawLock`](crate::lock::raw::RawLock) asks its caller how to wait. Owned seats wait in the
-//! ways of this file: they look again and again, so that a leaver owes them nothing, not even a
-//! fence. The waiters of the drop-in types sleep when it takes long.
+//! ways of this file: they look again and again, so that the holder need not wake them when it
+//! leaves, and needs no fence for that. The waiters of the drop-in types sleep when it takes long.
 //!
 //! # Real-time threads
 //! A thread that yields stays ready to run. Under real-time scheduling, such as Linux's

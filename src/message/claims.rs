@@ -1,4 +1,5 @@
-//! What an algorithm claims about itself, apart from running it: its cost, its invariant, its token, its order.
+//! What an algorithm claims about itself, apart from running it: its cost, its invariant, its
+//! token, its order.
 //!
 //! Tests, the checker and the lab hold each algorithm to its [`Claims`].
 
@@ -6,15 +7,15 @@ use std::ops::RangeInclusive;
 
 use super::{NodeId, Protocol, Stamp};
 
-/// What an algorithm claims about itself. Whatever it does not claim, it leaves out.
+/// What an algorithm claims about itself. By default it claims nothing.
 pub trait Claims: Protocol {
     /// What an entry costs in this cluster, if there is a formula for it.
     fn cost(_cluster: &[Self]) -> Option<Cost> {
         None
     }
 
-    /// Whether what always holds between the nodes and the messages in flight (from whom, to whom, what) does, beyond
-    /// what holds for every protocol. None if the algorithm claims nothing.
+    /// Checks the algorithm's own invariant over the nodes and the messages in flight (sender,
+    /// receiver, message). None if it claims no invariant.
     fn invariant(
         _cluster: &[Self],
         _in_flight: &[(NodeId, NodeId, &Self::Message)],
@@ -22,20 +23,21 @@ pub trait Claims: Protocol {
         None
     }
 
-    /// How to recognise the token, if a token is the permission: there is exactly one, held or in flight.
+    /// How to recognise the token, if a token is the permission: there is exactly one, held or in
+    /// flight.
     fn token() -> Option<TokenClaim<Self>> {
         None
     }
 
-    /// The stamp of a node's request, while its user waits or is inside, if requests are served in the order of their
-    /// stamps: whoever is inside asked before everybody who waits.
+    /// The stamp of a node's request, while its user waits or is inside, if requests are served in
+    /// the order of their stamps: a user that is inside has an older stamp than every waiter.
     fn order() -> Option<fn(&Self) -> Option<Stamp>> {
         None
     }
 
-    /// How many messages are sent at most for each request that has been made, as far as it has been explored; `in_time`
-    /// says that no message takes longer than a period. None if there is no bound. It is what the formula allows under
-    /// contention, unless the algorithm says otherwise.
+    /// A bound on messages per request, as far as it has been explored. `in_time` says that no
+    /// message takes longer than a period. None if there is no bound. By default it is the upper
+    /// bound of the formula under contention.
     fn most_messages(cluster: &[Self], _in_time: bool) -> Option<f64> {
         Self::cost(cluster).map(|cost| *cost.contended.end()).filter(|most| most.is_finite())
     }
@@ -66,39 +68,39 @@ impl<P: Protocol> Copy for TokenClaim<P> {}
 /// How many others may enter from a user's request until its entry. None where no bound is claimed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Bypass {
-    /// However long messages take. A request in flight can be overtaken by all that ask where it has not arrived yet, so
-    /// few algorithms have such a bound.
+    /// The bound whatever the delays. Few algorithms have one: a request in flight can be overtaken
+    /// at every node that it has not reached yet.
     pub always: Option<usize>,
-    /// Where users act only when no message is in flight.
+    /// The bound if users act only when no message is in flight.
     pub quick: Option<usize>,
 }
 
 impl Bypass {
-    /// What service in the order of stamps gives: each other node may pass once with a request that was confirmed before,
-    /// and once with one in flight.
+    /// The bound for service in the order of stamps. Each other node may enter once with a request
+    /// that was confirmed before, and once with one in flight.
     pub fn in_order(nodes: usize) -> Self {
         Self { always: Some(2 * (nodes - 1)), quick: Some(nodes - 1) }
     }
 
-    /// Each other node may pass once, where users act only when no message is in flight.
+    /// Each other node may enter once, if users act only when no message is in flight.
     pub fn once(nodes: usize) -> Self {
         Self { always: None, quick: Some(nodes - 1) }
     }
 
-    /// Each other node may pass twice, where users act only when no message is in flight.
+    /// Each other node may enter twice, if users act only when no message is in flight.
     pub fn twice(nodes: usize) -> Self {
         Self { always: None, quick: Some(2 * (nodes - 1)) }
     }
 }
 
-/// What a formula promises for the messages of an entry.
+/// Messages per entry, by a formula.
 ///
-/// `alone`: nobody else wants in, and the nodes come one after the other, starting from a fresh cluster; the cheapest
-/// and the dearest entry have exactly these costs. `contended`: bounds for the average over the entries between two
-/// moments of silence, whoever wants in.
+/// `alone`: the nodes enter one after the other, without contention, starting from a fresh cluster.
+/// The cheapest and the dearest entry have exactly these costs. `contended`: bounds on the average
+/// over the entries between two moments of silence, under any load.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Cost {
-    /// As it is written.
+    /// The formula as text.
     pub formula: &'static str,
     /// The cheapest and the dearest entry when nobody else wants in.
     pub alone: RangeInclusive<f64>,
@@ -112,7 +114,8 @@ impl Cost {
         Self::within(formula, messages, messages)
     }
 
-    /// Between two bounds that are both met when nodes come one after the other, and hold under any load.
+    /// Between two bounds. Both are met when nodes enter one after the other, and both hold under
+    /// any load.
     pub fn within(formula: &'static str, least: usize, most: usize) -> Self {
         let range = least as f64..=most as f64;
         Self { formula, alone: range.clone(), contended: range }

@@ -1,10 +1,10 @@
-//! Logical time: Lamport's clock, and the stamps that put requests in one order for everybody.
+//! Logical time: Lamport's clock, and the stamps that order requests totally.
 
 use std::fmt;
 
 use super::{NodeId, Refused};
 
-/// Lamport's logical clock: whatever happens after something has the larger time.
+/// Lamport's logical clock: if one event happens before another, it has the smaller time.
 ///
 /// ```
 /// use exclusion::message::Clock;
@@ -34,7 +34,7 @@ impl Clock {
         Ok(self.0)
     }
 
-    /// Refuses to go on where there is no next time.
+    /// Refuses if there is no next time.
     ///
     /// # Errors
     /// At the limit of 64 bits.
@@ -57,13 +57,14 @@ impl Clock {
     }
 }
 
-/// When a request was made, and by whom: the order in which requests have priority. Smaller is older.
+/// The timestamp of a request: when it was made, and by which node. The smaller stamp is older and
+/// has priority.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Stamp {
     /// The logical time.
     pub time: u64,
-    /// Who asked. Breaks ties, so that no two requests are equal.
+    /// The node that asked. It breaks ties, so that no two requests are equal.
     pub node: NodeId,
 }
 

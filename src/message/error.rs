@@ -18,7 +18,8 @@ impl fmt::Display for Refused {
 
 impl Error for Refused {}
 
-/// A node got an input that cannot occur in its state: a message that nobody sent, a release without an entry.
+/// A node got an input that cannot occur in its state. Examples are a message that nobody sent, and
+/// a release without an entry.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct InputError {
     /// The node that got it.
@@ -38,13 +39,13 @@ impl fmt::Display for InputError {
 
 impl Error for InputError {}
 
-/// What must not happen in a run, whoever runs it.
+/// What must not happen in a run, whichever runner runs it.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum Violation {
     /// A node refused an input.
     Unexpected(InputError),
-    /// A node let its user in who had not asked.
+    /// A node let its user in without a request.
     NotAsked(NodeId),
     /// A node does not know where its user is.
     WrongPhase {
@@ -55,9 +56,9 @@ pub enum Violation {
         /// Where its user is.
         user: Phase,
     },
-    /// More users are inside than may be: these, as far as they are known.
+    /// Mutual exclusion is violated: these users are inside, as far as they are known.
     NotExclusive(Vec<NodeId>),
-    /// These wait, and nothing will ever happen again.
+    /// A deadlock: these users wait, and no step is possible.
     Deadlock(Vec<NodeId>),
     /// A node sent a message to one that does not exist.
     NoSuchNode {
@@ -66,7 +67,7 @@ pub enum Violation {
         /// To whom.
         to: NodeId,
     },
-    /// A step was to be taken with an outbox that still holds what came of another.
+    /// The outbox of a step still holds outputs of an earlier one.
     OutboxNotEmpty {
         /// The node that was to take the step.
         node: NodeId,
@@ -79,7 +80,7 @@ impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unexpected(input) => input.fmt(f),
-            Self::NotAsked(node) => write!(f, "{node} let its user in, who had not asked"),
+            Self::NotAsked(node) => write!(f, "{node} let its user in without a request"),
             Self::WrongPhase { node, phase, user } => {
                 write!(f, "{node} says that its user is {phase:?}, but it is {user:?}")
             }
@@ -117,13 +118,14 @@ pub enum ClusterError {
     TooFewNodes(usize),
     /// More nodes than there are [`NodeId`]s.
     TooManyNodes(usize),
-    /// A node stands where another belongs: the node at position `i` must be node `i`, of as many nodes as there are.
+    /// A node is at the wrong position: the node at position `i` must be node `i`, and of a cluster
+    /// of this size.
     OutOfPlace {
         /// The position.
         position: usize,
-        /// The node that stands there.
+        /// The node at that position.
         node: NodeId,
-        /// Of how many nodes it believes to be one.
+        /// The size of the cluster that it was made for.
         nodes: usize,
     },
     /// A node that the cluster does not have.
@@ -133,7 +135,7 @@ pub enum ClusterError {
         /// How many there are.
         nodes: usize,
     },
-    /// The number of entries at a time is 0, or leaves nobody out.
+    /// The number of entries at a time is 0, or so large that nobody is excluded.
     Entries {
         /// How many at a time.
         entries: usize,
@@ -174,7 +176,8 @@ impl ClusterError {
     /// The number of nodes, if it is one that makes sense.
     ///
     /// # Errors
-    /// [`TooFewNodes`](Self::TooFewNodes) for 0 and 1, [`TooManyNodes`](Self::TooManyNodes) past 2³² - 1.
+    /// [`TooFewNodes`](Self::TooFewNodes) for 0 and 1, [`TooManyNodes`](Self::TooManyNodes) past
+    /// 2³² - 1.
     pub fn check_size(nodes: usize) -> Result<usize, Self> {
         match nodes {
             0 | 1 => Err(Self::TooFewNodes(nodes)),
@@ -204,10 +207,12 @@ impl ClusterError {
         NodeId::all(nodes).map(node).collect()
     }
 
-    /// Whether each machine stands where it belongs: the one at position `i` is node `i`, and all are of one cluster.
+    /// Whether each machine is at its own position: the one at position `i` is node `i`, and all
+    /// are of one cluster.
     ///
     /// # Errors
-    /// [`OutOfPlace`](Self::OutOfPlace) for the first that does not, [`TooFewNodes`](Self::TooFewNodes) for too few.
+    /// [`OutOfPlace`](Self::OutOfPlace) for the first that does not,
+    /// [`TooFewNodes`](Self::TooFewNodes) for too few.
     pub fn check_places<M: Machine>(machines: &[M]) -> Result<(), Self> {
         let nodes = Self::check_size(machines.len())?;
         let strays = machines.iter().enumerate().filter(|(position, machine)| {
@@ -239,7 +244,8 @@ impl fmt::Display for ClusterError {
             }
             Self::OutOfPlace { position, node, nodes } => write!(
                 f,
-                "at position {position} stands {node} of {nodes} nodes: put each node of one cluster at its own number"
+                "at position {position} stands {node} of {nodes} nodes: \
+                 put each node of one cluster at its own number"
             ),
             Self::UnknownNode { node, nodes } => {
                 write!(f, "there is no {node}: the nodes are n0 to n{}", nodes.saturating_sub(1))

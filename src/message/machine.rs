@@ -1,11 +1,12 @@
-//! The small thing that every runner runs: a pure state machine.
+//! The pure state machine under every runner.
 //!
-//! A [`Machine`] takes an [`Input`] and answers through an [`Outbox`] with [`Output`]s. It has no thread, no clock and no
-//! randomness: the same state and the same input give the same output. [`step`] is the one way to give a machine an
-//! input. The simulator, the actors, the checker and the replay all call it, and differ only in what they do with the
-//! outputs.
+//! A [`Machine`] takes an [`Input`] and answers through an [`Outbox`] with [`Output`]s. It has no
+//! thread, no clock and no randomness: the same state and the same input give the same output.
+//! [`step`] is the one way to give a machine an input. The simulator, the actors, the checker and
+//! the replay all call it, and differ only in what they do with the outputs.
 //!
-//! A lock is a machine with a user who requests and releases: see [`Protocol`](super::Protocol) and [`step_lock`].
+//! A lock is a machine with a user that requests and releases: see [`Protocol`](super::Protocol)
+//! and [`step_lock`].
 
 use std::collections::VecDeque;
 use std::fmt::Debug;
@@ -33,7 +34,7 @@ pub enum Channels {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Timer(pub u32);
 
-/// What a node is told about the fate of nodes.
+/// What a node is told about failures and recoveries.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -67,7 +68,7 @@ pub enum Input<M> {
     },
     /// A timer that it set has run out.
     Timeout(Timer),
-    /// It is told about the fate of a node.
+    /// It is told about a failure or a recovery.
     Notice(Notice),
 }
 
@@ -86,7 +87,7 @@ pub enum Output<M> {
     SetTimer {
         /// Which timer.
         timer: Timer,
-        /// After how many periods. A period is as long as a message takes at most (Tmax).
+        /// After how many periods. A period is the longest time that a message takes (Tmax).
         periods: u32,
     },
     /// It lets its user enter.
@@ -97,21 +98,24 @@ pub enum Output<M> {
 
 /// A node of a distributed algorithm: the whole of its state, and what it does.
 ///
-/// Only what an algorithm has is written: the others have defaults.
+/// Steps that an algorithm does not need have defaults.
 ///
-/// A runner promises: a request only after the last one has been released, a release only after an entry, each message
-/// at most once and only to the node that it was sent to, each timer once. A machine promises: the same state and input
-/// give the same output, and whatever cannot have been sent in a cluster of this size, or cannot occur in this state, is
-/// an error with nothing changed.
+/// A runner promises: a request comes only after the last one has been released, a release only
+/// after an entry. Each message comes at most once, and only to the node that it was sent to. Each
+/// timer comes once.
+///
+/// A machine promises: the same state and input give the same output. An input that cannot have
+/// been sent in a cluster of this size, or cannot occur in this state, is an error with nothing
+/// changed.
 ///
 /// # What was decoded
 ///
 /// With the feature `serde`, the messages and the states of the machines of this crate can be
 /// written to bytes and read again. A message may come from anywhere, so `receive` checks it: no
 /// message makes a machine panic, count past its limits, send to a node that does not exist, or let
-/// in a user who does not wait. A forged message that an honest node could have sent in this state
-/// is taken for one: the algorithms know no signatures. A state is trusted, as is whoever stored
-/// it: one that was tampered with may do anything but harm memory.
+/// in a user that does not wait. A forged message is accepted if a correct node could have sent it
+/// in this state: the algorithms have no signatures. A decoded state is trusted. One that was
+/// tampered with may misbehave in any way that is memory-safe.
 pub trait Machine: Clone + Eq + Hash + Debug {
     /// What the nodes say to each other.
     type Message: Message;
@@ -119,7 +123,7 @@ pub trait Machine: Clone + Eq + Hash + Debug {
     /// The channels that it needs.
     const CHANNELS: Channels = Channels::AnyOrder;
 
-    /// Whether the nodes fall silent when no user wants anything. A token that circles does not.
+    /// Whether the nodes fall silent when no user wants anything. A token ring does not.
     const RESTS: bool = true;
 
     /// Which node this is.
@@ -158,10 +162,10 @@ pub trait Machine: Clone + Eq + Hash + Debug {
         Err(Refused("it sets no timers"))
     }
 
-    /// It is told about the fate of a node. Algorithms that know nothing of failures ignore it.
+    /// It is told about a failure or a recovery. Algorithms without fault tolerance ignore it.
     ///
     /// # Errors
-    /// If it cannot be.
+    /// If it cannot occur in this state.
     fn notice(&mut self, _notice: Notice, _out: &mut Outbox<Self::Message>) -> Result<(), Refused> {
         Ok(())
     }
@@ -185,8 +189,8 @@ pub trait Machine: Clone + Eq + Hash + Debug {
 
 /// Where a machine puts its [`Output`]s, and its runner takes them from.
 ///
-/// One outbox can serve a whole cluster, if it is emptied after each [`step`]. A message that a machine sends to itself is
-/// delivered within the step, and never comes out.
+/// One outbox can serve a whole cluster, if it is emptied after each [`step`]. A message that a
+/// machine sends to itself is delivered within the step, and never comes out.
 ///
 /// ```
 /// use exclusion::message::{Input, NodeId, Outbox, Output, RicartAgrawala, step};
@@ -200,7 +204,7 @@ pub trait Machine: Clone + Eq + Hash + Debug {
 /// ```
 #[derive(Debug)]
 pub struct Outbox<M> {
-    /// Whose it is at the moment, and how many nodes there are.
+    /// The node that fills it at the moment, and the number of nodes.
     owner: NodeId,
     nodes: usize,
     /// Messages to others and timers. The entry is apart, since it comes last.
@@ -254,8 +258,9 @@ impl<M> Outbox<M> {
         }
     }
 
-    /// Asks for a timeout after a number of periods. A period is as long as a message takes at most (Tmax):
-    /// the simulator knows it from its network, a cluster of actors as a setting.
+    /// Asks for a timeout after a number of periods. A period is the longest time that a message
+    /// takes (Tmax). The simulator knows it from its delays; for a cluster of actors it is a
+    /// setting.
     pub fn set_timer(&mut self, timer: Timer, periods: u32) {
         self.outputs.push(Output::SetTimer { timer, periods });
     }
@@ -294,13 +299,13 @@ impl<M> Outbox<M> {
         self.astray = None;
     }
 
-    /// Whether the user was let in by what is in it.
+    /// Whether it holds an entry.
     #[inline]
     pub(super) fn lets_in(&self) -> bool {
         self.entered
     }
 
-    /// Makes it a node's. One that still holds something stays as it is.
+    /// Prepares it for a step of a node. Refuses if it is not empty.
     #[inline]
     fn address_to(&mut self, node: NodeId, nodes: usize) -> Result<(), Violation> {
         if !self.is_empty() {
@@ -314,9 +319,10 @@ impl<M> Outbox<M> {
 /// Gives a machine an input, and then what it sends to itself. The outputs are in the outbox.
 ///
 /// # Errors
-/// If the machine refuses the input, or sends a message to a node that does not exist; or if the outbox still holds
-/// something. The outbox is then as it was, or empty. The machine is as it was, unless it refused a message of
-/// its own or sent one to nobody: that is a mistake in the machine, which cannot go on.
+/// If the machine refuses the input, or sends a message to a node that does not exist; or if the
+/// outbox still holds something. The outbox is then as it was, or empty. The machine is as it was,
+/// unless it refused a message to itself, or sent one to a node that does not exist. Both are
+/// mistakes in the machine, which cannot go on.
 #[inline]
 pub fn step<M: Machine>(
     machine: &mut M,
@@ -371,11 +377,13 @@ fn give<M: Machine>(
     outcome.map_err(|refused| given.refused(machine.id(), refused))
 }
 
-/// Gives a lock an input, and keeps account of its user, who is idle, waits or is inside. The outputs are in the outbox.
+/// Gives a lock an input, and keeps its user's phase: idle, waiting or inside. The outputs are in
+/// the outbox.
 ///
 /// # Errors
-/// As [`step`]; or if the user cannot ask or leave now; or if the node lets its user in who had not asked, or does not
-/// know where its user is. In the last two cases the outputs are still in the outbox.
+/// As [`step`]; or if the user cannot ask or leave now; or if the node lets its user in without a
+/// request, or has another phase than its user. In the last two cases the outputs are still in the
+/// outbox.
 #[inline]
 pub fn step_lock<P: Protocol>(
     node: &mut P,

@@ -1,17 +1,18 @@
 //! Mutual exclusion from messages: every algorithm a pure state machine.
 //!
-//! A node of a cluster is a [`Machine`]: it takes an [`Input`] (a message arrives, a timer runs out, its user wants in or
-//! leaves) and answers with [`Output`]s. It has no thread, no clock and no randomness: the same state and the same input
-//! give the same output. A [`Protocol`] is a machine that is a lock. What an algorithm [`Claims`] about itself stands
-//! beside it: its cost, its invariant, its order of service. The [`registry`] has every algorithm; a
-//! [table](crate::docs::messages) of all of them is in the book.
+//! A node of a cluster is a [`Machine`]: it takes an [`Input`] (a message arrives, a timer runs
+//! out, its user wants in or leaves) and answers with [`Output`]s. It has no thread, no clock and
+//! no randomness: the same state and the same input give the same output. A [`Protocol`] is a
+//! machine that is a lock. What an algorithm [`Claims`] about itself is written apart: its cost,
+//! its invariant, its order of service. The [`registry`] lists every algorithm; the
+//! [book](crate::docs::messages) compares them in a table.
 //!
 //! The same node runs
 //!
 //! - among threads and channels, as a lock made of messages: [`actor`];
 //! - in a simulated network, seeded and replayable: [`sim`];
-//! - through everything that can happen to it: `check`, with the feature `check`;
-//! - once more, as it was written down: [`replay`](fn@replay);
+//! - in an exhaustive exploration of its states: `check`, with the feature `check`;
+//! - again from a trace: [`replay`](fn@replay);
 //! - and in your own program, step by step:
 //!
 //! ```
@@ -21,22 +22,25 @@
 //! let mut out = Outbox::new();
 //!
 //! step(&mut nodes[0], Input::Request, &mut out)?;
-//! let Some(Output::Send { to: NodeId(1), message: request }) = out.drain().next() else { panic!() };
+//! let Some(Output::Send { to, message }) = out.drain().next() else { panic!() };
+//! assert_eq!(to, NodeId(1));
 //!
-//! step(&mut nodes[1], Input::Receive { from: NodeId(0), message: request }, &mut out)?;
-//! let Some(Output::Send { to: NodeId(0), message: confirm }) = out.drain().next() else { panic!() };
+//! step(&mut nodes[1], Input::Receive { from: NodeId(0), message }, &mut out)?;
+//! let Some(Output::Send { to, message }) = out.drain().next() else { panic!() };
+//! assert_eq!(to, NodeId(0));
 //!
-//! step(&mut nodes[0], Input::Receive { from: NodeId(1), message: confirm }, &mut out)?;
+//! step(&mut nodes[0], Input::Receive { from: NodeId(1), message }, &mut out)?;
 //! assert_eq!(out.drain().next(), Some(Output::Enter));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Messages may come from a network: whatever cannot have been sent in a cluster of this size is refused, with nothing
-//! changed. With the feature `serde` messages, nodes and traces can be written to bytes and read again. A node's own state
-//! is trusted when it is read: keep it where only the node writes.
+//! Messages may come from a network. A message that cannot have been sent in a cluster of this size
+//! is refused, with nothing changed. With the feature `serde`, messages, nodes and traces can be
+//! written to bytes and read again. A node's state is trusted when it is read: store it where only
+//! the node writes.
 //!
-//! To write your own algorithm, implement [`Machine`] and [`Protocol`]; `examples/own_protocol.rs` is one of some sixty
-//! lines under every runner.
+//! To write your own algorithm, implement [`Machine`] and [`Protocol`]; `examples/own_protocol.rs`
+//! is one of some sixty lines under every runner.
 #![forbid(unsafe_code)]
 
 mod claims;

@@ -1,4 +1,4 @@
-//! Who takes part: [`NodeId`] and [`NodeSet`].
+//! The nodes of a cluster: [`NodeId`] and [`NodeSet`].
 
 use std::fmt;
 
@@ -38,15 +38,15 @@ impl NodeId {
             .flat_map(move |one| (one.index() + 1..count).map(move |it| (one, Self::at(it))))
     }
 
-    /// All nodes but this one, beginning after it and going round.
+    /// All nodes but this one, in the order of the ring, beginning after it.
     pub fn after(self, count: usize) -> impl Iterator<Item = NodeId> + Clone {
         (self.index() + 1..count).chain(0..self.index()).map(Self::at)
     }
 
-    /// Refuses what does not come from another node of a cluster of `count`.
+    /// Refuses a sender that is not another node of a cluster of `count`.
     ///
     /// # Errors
-    /// If it comes from this node, or from none that there is.
+    /// If `from` is this node, or does not exist.
     #[inline]
     pub fn check_peer(self, from: NodeId, count: usize) -> Result<(), Refused> {
         if from == self || from.index() >= count {
@@ -82,7 +82,7 @@ impl fmt::Debug for NodeId {
     }
 }
 
-/// A set of the nodes of one cluster, a bit a node.
+/// A set of the nodes of one cluster: one bit per node.
 ///
 /// ```
 /// use exclusion::message::{NodeId, NodeSet};
@@ -121,8 +121,8 @@ impl NodeSet {
 
     /// Puts a node in. Says whether it is new.
     ///
-    /// Nobody but the nodes of the cluster belongs into the set. A node far beyond makes it larger,
-    /// so that it no longer equals any set of the cluster.
+    /// Only nodes of the cluster belong in the set. A larger number can make the set longer; then
+    /// it equals no set of the cluster.
     #[inline]
     pub fn insert(&mut self, node: NodeId) -> bool {
         let (index, bit) = Self::place(node);

@@ -5,30 +5,31 @@ use super::{Machine, Outbox, Refused};
 
 /// One node of a mutual-exclusion algorithm: a [`Machine`] that takes requests and releases.
 ///
-/// Constructors are apart, since each algorithm needs other things to know. `node` makes one node; `cluster` makes all of
-/// them, and the node at position `i` is [`NodeId`](super::NodeId) `i`. For each request there is one entry.
+/// Constructors are not part of the trait, since they differ between algorithms. `node` makes one
+/// node; `cluster` makes all of them, and the node at position `i` is [`NodeId`](super::NodeId)
+/// `i`. For each request there is one entry.
 pub trait Protocol: Machine {
-    /// How a user that is inside may reach the data: [`Exclusive`] where one enters at a time, [`Shared`] where several
-    /// may.
+    /// How a user that is inside may reach the data: [`Exclusive`] where one enters at a time,
+    /// [`Shared`] where several may.
     type Access: Access;
 
     /// Where its user is, as the node knows it.
     fn phase(&self) -> Phase;
 
-    /// How many may be inside at a time.
+    /// How many users may be inside at a time.
     fn entries_at_a_time(&self) -> usize {
         1
     }
 }
 
-/// How those who are inside reach what is guarded: [`Exclusive`] or [`Shared`].
+/// How users that are inside reach the data: [`Exclusive`] or [`Shared`].
 pub trait Access: Guarded {}
 
-/// One is inside at a time, and may change what is guarded.
+/// One user is inside at a time, and may change the data.
 #[derive(Clone, Copy, Debug)]
 pub enum Exclusive {}
 
-/// Several may be inside at a time, and share what is guarded.
+/// Several users may be inside at a time, and share the data.
 #[derive(Clone, Copy, Debug)]
 pub enum Shared {}
 
@@ -71,7 +72,7 @@ impl Phase {
     /// The user enters.
     #[inline]
     pub fn enter<M>(&mut self, out: &mut Outbox<M>) {
-        debug_assert_eq!(*self, Self::Waiting, "only who waits enters");
+        debug_assert_eq!(*self, Self::Waiting, "only a waiting user enters");
         *self = Self::Inside;
         out.enter();
     }

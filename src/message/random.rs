@@ -1,6 +1,7 @@
-//! Chance, from a seed: the same seed gives the same run, on any machine and with any version of this crate.
+//! Random numbers from a seed: the same seed gives the same run, on any machine and with any
+//! version of this crate.
 
-/// SplitMix64 (Steele, Lea and Flood 2014): a counter, and a mixing of it.
+/// SplitMix64 (Steele, Lea and Flood 2014): a counter and a mixing function.
 #[derive(Clone, Debug)]
 pub(crate) struct Random(u64);
 
@@ -29,7 +30,7 @@ impl Random {
         ((u128::from(self.next()) * limit as u128) >> 64) as usize
     }
 
-    /// How long until the next of events that come independently of each other, `mean` apart on average.
+    /// An exponentially distributed time, with this mean: between two events of a Poisson process.
     #[inline]
     pub(crate) fn exponential(&mut self, mean: f64) -> f64 {
         -mean * (1.0 - self.fraction()).ln()

@@ -1,8 +1,8 @@
-//! Who is whose neighbour: complete, ring, and trees of any shape.
+//! Topologies: complete, ring, and trees of any shape.
 
 use super::{ClusterError, NodeId};
 
-/// The lines along which messages travel.
+/// The graph along whose edges messages travel.
 ///
 /// ```
 /// use exclusion::message::{NodeId, Topology};
@@ -14,8 +14,9 @@ use super::{ClusterError, NodeId};
 /// # Ok::<(), exclusion::message::ClusterError>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
 pub enum Topology {
-    /// Everybody reaches everybody.
+    /// Each node reaches each other node.
     Complete(usize),
     /// Each node reaches the next, the last the first. One way.
     Ring(usize),
@@ -24,7 +25,7 @@ pub enum Topology {
 }
 
 impl Topology {
-    /// Everybody reaches everybody.
+    /// Each node reaches each other node.
     ///
     /// # Errors
     /// Fewer than two nodes.
@@ -56,7 +57,7 @@ impl Topology {
         Tree::star(nodes).map(Self::Tree)
     }
 
-    /// A balanced tree with `arity` children a node, filled row by row from node 0.
+    /// A balanced tree with `arity` children per node, filled level by level from node 0.
     ///
     /// # Errors
     /// Fewer than two nodes, or no children.
@@ -80,7 +81,7 @@ impl Topology {
         }
     }
 
-    /// Whom a node can send to, in order.
+    /// The nodes that a node can send to, in order.
     pub fn neighbours(&self, node: NodeId) -> Vec<NodeId> {
         match self {
             Self::Complete(nodes) => node.others(*nodes).collect(),
@@ -89,7 +90,7 @@ impl Topology {
         }
     }
 
-    /// Who can send to a node, in order.
+    /// The nodes that can send to a node, in order.
     pub fn sources(&self, node: NodeId) -> Vec<NodeId> {
         match self {
             Self::Ring(nodes) => vec![NodeId::at((node.index() + nodes - 1) % nodes)],
@@ -162,7 +163,7 @@ impl Tree {
         Self::k_ary(nodes, nodes)
     }
 
-    /// A balanced tree with `arity` children a node, filled row by row from node 0.
+    /// A balanced tree with `arity` children per node, filled level by level from node 0.
     ///
     /// # Errors
     /// Fewer than two nodes, or no children.
@@ -193,7 +194,7 @@ impl Tree {
             neighbours[one.index()].push(other);
             neighbours[other.index()].push(one);
         }
-        // With n-1 edges, reaching everybody and having no cycle are the same.
+        // With n-1 edges, a graph is connected exactly if it has no cycle.
         let mut parents = vec![None; nodes];
         let reached = walk(NodeId(0), &neighbours, |node, from| parents[node.index()] = from);
         if reached.len() != nodes {
@@ -202,7 +203,7 @@ impl Tree {
         Ok(Self { parents })
     }
 
-    /// The tree of these parents, which are known to be one.
+    /// The tree of these parents, which are known to form a tree.
     pub(super) fn with_parents(parents: Vec<Option<NodeId>>) -> Self {
         Self { parents }
     }
@@ -267,7 +268,7 @@ impl Tree {
     /// The longest way between two nodes, in edges.
     pub fn diameter(&self) -> usize {
         let neighbours = self.adjacency();
-        // Whoever is farthest from anywhere is one end of a longest way.
+        // A node that is farthest from any start is one end of a longest path.
         let end = *walk(NodeId(0), &neighbours, |_, _| ()).last().expect("it has nodes");
         let mut distance = vec![0; self.nodes()];
         let order = walk(end, &neighbours, |node, from| {
@@ -277,7 +278,8 @@ impl Tree {
     }
 }
 
-/// Visits all nodes in order of their distance from the start, each with the node it was reached from.
+/// Visits all nodes in order of their distance from the start, each with the node it was reached
+/// from.
 fn walk(
     start: NodeId,
     neighbours: &[Vec<NodeId>],

@@ -1,6 +1,6 @@
 //! What happened in a run, event by event: to read, to draw, and to replay.
 //!
-//! As text, one event a line:
+//! As text, one event per line:
 //!
 //! ```text
 //! 0.000000 n0 requests
@@ -31,12 +31,12 @@ impl Time {
     /// How many ticks there are to a unit.
     pub const TICKS: u64 = 1_000_000;
 
-    /// So many units after the beginning.
+    /// This many units after the beginning.
     pub fn units(units: f64) -> Self {
         Self((units * Self::TICKS as f64).round() as u64)
     }
 
-    /// So many ticks later, or the end of time.
+    /// This many ticks later, or the largest time.
     pub fn after(self, ticks: u64) -> Self {
         Self(self.0.saturating_add(ticks))
     }
@@ -94,7 +94,7 @@ pub enum Happening {
     },
     /// A timer runs out.
     TimesOut(Timer),
-    /// It is told about the fate of a node.
+    /// It is told about a failure or a recovery.
     Learns(Notice),
     /// It crashes: it forgets its timers, and misses what arrives.
     Crashes,
@@ -106,7 +106,7 @@ pub enum Happening {
         message: u64,
         /// Its kind.
         kind: String,
-        /// All of it, for people.
+        /// The whole message, for people to read.
         text: String,
     },
     /// Its user enters.
@@ -182,8 +182,8 @@ impl fmt::Display for Event {
 
 /// The events of a run, in order.
 ///
-/// One that was read or decoded may be of another cluster, or of none: [`replay`](super::replay)
-/// says where it departs from what the nodes do.
+/// A trace that was read or decoded may be of another cluster, or of none:
+/// [`replay`](super::replay) says where it departs from what the nodes do.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Trace {
@@ -228,7 +228,8 @@ impl Error for ParseTraceError {}
 impl FromStr for Trace {
     type Err = ParseTraceError;
 
-    /// Reads what [`Display`](fmt::Display) writes. Empty lines, and lines that begin with `#`, are skipped.
+    /// Reads what [`Display`](fmt::Display) writes. Empty lines, and lines that begin with `#`, are
+    /// skipped.
     fn from_str(text: &str) -> Result<Self, ParseTraceError> {
         let mut events = Vec::new();
         for (index, line) in text.lines().enumerate() {
@@ -246,7 +247,7 @@ impl FromStr for Trace {
 }
 
 fn parse_event(line: &str) -> Option<Event> {
-    // Only what is sent has a text.
+    // Only a sent message has a text.
     let (head, text) =
         line.split_once(": ").map_or((line, None), |(head, text)| (head, Some(text)));
     let words: Vec<&str> = head.split(' ').collect();

@@ -1,7 +1,7 @@
 //! Contenders that run one at a time, so that a schedule can be written down and replayed.
 //!
 //! Whoever holds the baton runs. It passes the baton on where it would wait, and wherever the test
-//! says so. The schedule decides who gets it next.
+//! says so. The schedule decides which thread gets it next.
 
 use std::sync::{Condvar, Mutex};
 
@@ -25,7 +25,7 @@ const MOST_PASSES: usize = 100_000;
 
 impl Baton {
     /// Runs `contenders` copies of `run`, each with its number, by `schedule`: an endless sequence
-    /// of numbers, each taken modulo those who can still run.
+    /// of numbers, each taken modulo the number of threads that can still run.
     pub fn race(
         contenders: usize,
         schedule: impl Iterator<Item = usize> + Send + 'static,
@@ -105,7 +105,7 @@ impl Runner<'_> {
     }
 }
 
-/// Waits by passing the baton, forever or for so many looks.
+/// Waits by passing the baton, for ever or for a number of looks.
 pub struct Patience<'a> {
     pub runner: Runner<'a>,
     pub looks: Option<usize>,

@@ -24,7 +24,7 @@ impl Chance {
         all.get(self.below(all.len()))
     }
 
-    /// True once in so many times.
+    /// True once in this many times, on average.
     pub fn once_in(&mut self, times: usize) -> bool {
         self.below(times) == 0
     }

@@ -10,7 +10,7 @@ pub const NOTHING: u8 = 0;
 pub const OPEN: u8 = 1;
 /// Who withdraws keeps its place in the line.
 pub const STICKY: u8 = 2;
-/// Serves the lowest seat first, whoever came first.
+/// Serves the lowest seat first, whichever came first.
 pub const UNFAIR: u8 = 3;
 
 /// A queue behind a mutex, with one flaw.

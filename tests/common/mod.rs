@@ -15,7 +15,7 @@ pub mod tamper;
 use std::sync::mpsc;
 use std::time::Duration;
 
-/// Fails loudly instead of hanging: a lost wake-up must end the test, not the patience of who runs it.
+/// Fails instead of hanging: a lost wake-up must end the test.
 pub fn within_two_minutes<R: Send + 'static>(run: impl FnOnce() -> R + Send + 'static) -> R {
     let (done, finished) = mpsc::channel();
     let worker = std::thread::spawn(move || {

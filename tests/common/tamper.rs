@@ -25,7 +25,7 @@ pub fn from_tree<T: DeserializeOwned>(tree: Value) -> Option<T> {
     serde_json::from_value(tree).ok()
 }
 
-/// Numbers at which something may break in a cluster of so many nodes.
+/// Numbers at which something may break in a cluster of this size.
 fn number(nodes: usize, chance: &mut Chance) -> u64 {
     let nodes = nodes as u64;
     let tricky = [

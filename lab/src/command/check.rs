@@ -16,7 +16,7 @@ use lab::explore::scopes::{all, soon};
 
 use super::destination::Destination;
 use super::diagram::draw_counterexample;
-use super::{Outcome, say, say_json};
+use super::{Outcome, say, say_aside, say_json};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -34,13 +34,14 @@ Examples:
   cargo lab check --broken
   cargo lab check naimi_trehel --nodes 3 --explore")]
 pub(crate) struct CheckCommand {
-    /// What to explore: an algorithm, a lock over registers, or a broken variant, which must be refuted (`lab list` names them)
+    /// What to explore: an algorithm, a lock over registers, or a broken variant, which must be
+    /// refuted (`lab list` names them)
     #[arg(required_unless_present_any = ["all", "soon", "broken"])]
     algorithm: Option<String>,
     /// Every algorithm, as far as it is explored for the documentation
     #[arg(long, conflicts_with_all = ["algorithm", "explore"])]
     all: bool,
-    /// A part of all that takes some seconds
+    /// The part of --all that takes a few seconds
     #[arg(long, conflicts_with_all = ["algorithm", "all", "explore"])]
     soon: bool,
     /// Every variant that is broken on purpose: each must be refuted
@@ -49,7 +50,8 @@ pub(crate) struct CheckCommand {
     /// How many nodes [default: 3]
     #[arg(long, conflicts_with_all = Self::LISTS)]
     nodes: Option<usize>,
-    /// How many times each user wants in; node by node, separated by commas, where that differs [default: 1]
+    /// How many times each user wants in; node by node, separated by commas, where that differs
+    /// [default: 1]
     #[arg(
         long,
         value_delimiter = ',',
@@ -57,7 +59,8 @@ pub(crate) struct CheckCommand {
         conflicts_with_all = Self::LISTS
     )]
     requests: Vec<u8>,
-    /// How many may be inside at a time, for the algorithms that let in several [default: 2; 1 for two nodes]
+    /// How many users may be inside at a time, for the algorithms that let in several [default: 2;
+    /// 1 for two nodes]
     #[arg(long, conflicts_with_all = Self::LISTS, conflicts_with = "markdown")]
     k: Option<usize>,
     /// In which order messages arrive [default: as the algorithm needs it]
@@ -66,11 +69,11 @@ pub(crate) struct CheckCommand {
     /// When timers run out [default: in-time]
     #[arg(long, conflicts_with_all = Self::LISTS)]
     timers: Option<When>,
-    /// Let users ask and leave only when no message is in flight, and claim a bound on how many others enter while one waits,
-    /// where they want in often enough to exceed it
+    /// Let users ask and leave only when no message is in flight. Also checks the algorithm's bound
+    /// on bypass, if users want in often enough to exceed it
     #[arg(long, conflicts_with_all = Self::LISTS)]
     quick: bool,
-    /// Give up after so many states, counted as often as they are reached
+    /// Give up after this many states; a state counts each time that it is reached
     #[arg(long, default_value_t = Self::MOST_STATES)]
     most_states: usize,
     /// Print one JSON object per row
@@ -115,7 +118,7 @@ impl CheckCommand {
     const MOST_STATES: usize = 1_000_000_000;
     const NODES: usize = 3;
 
-    /// What says by itself what is explored.
+    /// The options that say by themselves what is explored.
     const LISTS: [&str; 3] = ["all", "soon", "broken"];
 
     pub(crate) fn run(&self) -> Outcome {
@@ -150,7 +153,7 @@ impl CheckCommand {
                 "locks over registers have neither messages nor timers, and let in one at a time";
             self.refuse(|option| !others.contains(&option), why)?;
         }
-        // Whether it can be is known before anything is written.
+        // Errors come before anything is written.
         let model = with_check(name, &scope, Forget).map_err(in_words)?;
         if self.explore {
             return self.serve(name, model);
@@ -159,7 +162,7 @@ impl CheckCommand {
         self.explore_all(&[(name, scope)], diagram)
     }
 
-    /// The scope that was told, of an algorithm or a lock.
+    /// The scope that the options name, for an algorithm or a lock.
     fn scope(&self) -> Result<Scope, String> {
         Ok(Scope {
             requests: self.requests()?,
@@ -187,7 +190,8 @@ impl CheckCommand {
             ref listed if listed.len() == nodes => listed.to_vec(),
             ref listed => {
                 return Err(format!(
-                    "--requests has {} numbers for {nodes} nodes: take one for all, or one for each",
+                    "--requests has {} numbers for {nodes} nodes: \
+                     take one for all, or one for each",
                     listed.len(),
                 ));
             }
@@ -238,7 +242,8 @@ impl CheckCommand {
         Ok(all_hold)
     }
 
-    /// Explores variants that are broken on purpose: each must be refuted, in what it is known to violate.
+    /// Explores variants that are broken on purpose: each must be refuted, in what it is known to
+    /// violate.
     fn refute(&self, variants: &[Broken], diagram: Option<Destination<'_>>) -> Outcome {
         self.say_heading();
         let mut all_refuted = true;
@@ -256,7 +261,7 @@ impl CheckCommand {
             self.tell(&explored);
             self.draw(&explored, diagram)?;
             if !refuted {
-                eprintln!("{}: '{}' was not refuted", broken.name, broken.violates);
+                say_aside(format_args!("{}: '{}' was not refuted", broken.name, broken.violates));
             }
         }
         Ok(all_refuted)
@@ -265,7 +270,7 @@ impl CheckCommand {
     /// Serves a model to a browser on this machine.
     fn serve(&self, name: &str, model: Erased) -> Outcome {
         let address = (Ipv4Addr::LOCALHOST, self.port);
-        // The server would not say why it cannot.
+        // The server itself would not say why it cannot listen.
         TcpListener::bind(address).map_err(|error| {
             format!("port {} cannot be had ({error}): name another with --port", self.port)
         })?;
@@ -277,7 +282,7 @@ impl CheckCommand {
     fn draw(&self, explored: &Explored, diagram: Option<Destination<'_>>) -> Result<(), String> {
         if let Some(diagram) = diagram {
             // The rows are on the standard output.
-            eprintln!("{}", draw_counterexample(explored, diagram)?);
+            say_aside(draw_counterexample(explored, diagram)?);
         }
         Ok(())
     }
@@ -307,7 +312,7 @@ impl CheckCommand {
 /// Explores a model, with progress.
 #[derive(Clone, Copy)]
 pub(crate) struct Explore {
-    /// Gives up after so many states.
+    /// Gives up after this many states.
     pub(crate) most_states: usize,
 }
 
@@ -341,7 +346,7 @@ impl ModelVisitor for Explore {
     }
 }
 
-/// What is wrong; of a name that is none, also what else could be explored.
+/// The error. For an unknown name it also lists what else can be explored.
 fn in_words(error: RegistryError) -> String {
     match error {
         RegistryError::Unknown(_) => {
@@ -352,7 +357,7 @@ fn in_words(error: RegistryError) -> String {
     }
 }
 
-/// Forgets what a model is of.
+/// Erases the type of a model.
 struct Forget;
 
 impl ModelVisitor for Forget {
@@ -376,7 +381,8 @@ pub(super) fn heading() -> String {
 pub(super) fn row(explored: &Explored) -> String {
     let Explored { nodes, requests, channels, states, depth, seconds, verdict, .. } = explored;
     format!(
-        "{:32}{nodes:>6}{requests:>10}  {channels:10}{states:>10}{depth:>7}{seconds:>9.1}  {verdict}",
+        "{:32}{nodes:>6}{requests:>10}  {channels:10}{states:>10}{depth:>7}{seconds:>9.1}  \
+         {verdict}",
         explored.label()
     )
 }

@@ -10,7 +10,7 @@ use super::print;
 #[derive(Clone, Copy)]
 pub(super) struct Destination<'a> {
     path: &'a Path,
-    /// The option by which it was named, and may be named otherwise.
+    /// The option that names it, for error messages.
     option: &'static str,
 }
 
@@ -29,7 +29,7 @@ impl<'a> Destination<'a> {
         place(self.path) == place(other.path)
     }
 
-    /// Sees that it can be written: better before the work than after it.
+    /// Makes sure that it can be written, before the work begins.
     ///
     /// # Errors
     /// If it cannot.
@@ -57,7 +57,7 @@ impl<'a> Destination<'a> {
         std::fs::write(self.path, text).map_err(|error| self.cannot_write(&error))
     }
 
-    /// Removes a file that was prepared, for there is nothing to write.
+    /// Removes a file that was prepared, if there is nothing to write.
     ///
     /// # Errors
     /// If it cannot be removed.

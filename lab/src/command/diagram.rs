@@ -17,7 +17,7 @@ use lab::label::label;
 use super::check::Explore;
 use super::destination::Destination;
 use super::registry::{WithEntries, algorithm};
-use super::{Outcome, say};
+use super::{Outcome, say, say_aside};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -29,24 +29,27 @@ Examples:
   cargo lab diagram maekawa_1985
   cargo lab diagram naimi_trehel --nodes 5 --shiviz naimi_trehel.log")]
 pub(crate) struct DiagramCommand {
-    /// The algorithm to draw; or a broken variant, to draw its counterexample (`lab list` names them)
+    /// The algorithm to draw; or a broken variant, to draw its counterexample (`lab list` names
+    /// them)
     algorithm: String,
-    /// Where what is drawn comes from [default: simulation; counterexample for a broken variant]
+    /// What to draw [default: simulation; counterexample for a broken variant]
     #[arg(long)]
     from: Option<From>,
-    /// How many nodes [default: as many as show best what it does]
+    /// How many nodes [default: chosen for each algorithm]
     #[arg(long)]
     nodes: Option<usize>,
-    /// How many may be inside at a time, for the algorithms that let in several [default: a third of the nodes]
+    /// How many users may be inside at a time, for the algorithms that let in several [default: a
+    /// third of the nodes]
     #[arg(long)]
     k: Option<usize>,
-    /// How many entries; of actors, how many each [default: 4]
+    /// How many entries; for actors, how many of each node [default: 4]
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1000))]
     entries: Option<u32>,
-    /// Where chance starts from, in a simulation [default: 1]
+    /// The seed of a simulation [default: 1]
     #[arg(long)]
     seed: Option<u64>,
-    /// Where to write the picture; `-` is the standard output [default: the algorithm's name and .svg]
+    /// Where to write the picture; `-` is the standard output [default: the algorithm's name and
+    /// .svg]
     #[arg(long)]
     output: Option<PathBuf>,
     /// Also write a log for ShiViz
@@ -60,7 +63,7 @@ enum From {
     Simulation,
     /// A run among threads, as it happened
     Actors,
-    /// What a checker found wrong with a broken variant, in the shortest way
+    /// A shortest counterexample of a broken variant
     Counterexample,
 }
 
@@ -69,7 +72,7 @@ impl DiagramCommand {
     const ENTRIES: u32 = 4;
     const SEED: u64 = 1;
 
-    /// More would be no picture that anybody looks at.
+    /// A larger picture would not be readable.
     const MOST_NODES: usize = 64;
 
     pub(crate) fn run(&self) -> Outcome {
@@ -109,7 +112,7 @@ impl DiagramCommand {
         let said = |line: String| {
             let aside =
                 picture.is_standard_output() || log.is_some_and(Destination::is_standard_output);
-            if aside { eprintln!("{line}") } else { say(line) }
+            if aside { say_aside(line) } else { say(line) }
         };
         let Drawn { title, nodes, unit, trace } = &drawn;
         if let Some(log) = log {
@@ -171,7 +174,7 @@ struct Drawn {
     trace: Trace,
 }
 
-/// What is wrong with a broken variant, in the shortest way.
+/// A shortest counterexample of a broken variant.
 fn counterexample(name: &str) -> Result<Drawn, String> {
     let Some(broken) = Broken::named(name) else {
         let names: Vec<_> = BROKEN.iter().map(|broken| broken.name).collect();
@@ -189,7 +192,8 @@ fn counterexample(name: &str) -> Result<Drawn, String> {
             trace: trace.clone(),
         }),
         Some(Shown::Text(_)) => Err(format!(
-            "{name} is about registers, which send no messages to draw: `lab check {name}` shows it in words"
+            "{name} is about registers, which send no messages to draw: \
+             `lab check {name}` shows it in words"
         )),
         None => Err(format!("{name} was not refuted")),
     }
@@ -205,7 +209,7 @@ pub(super) fn draw_counterexample(
         _ => None,
     });
     let Some((property, trace)) = found else {
-        // What may lie there is not of this exploration.
+        // A file of that name is not of this exploration.
         picture.remove()?;
         return Ok(format!("{}: there is no counterexample to draw", explored.algorithm));
     };

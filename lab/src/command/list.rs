@@ -32,7 +32,7 @@ pub(crate) struct List {
     brief: bool,
 }
 
-/// What there is.
+/// An entry of the list.
 #[derive(Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 enum Listed {
@@ -178,7 +178,7 @@ fn markdown() -> String {
     table
 }
 
-/// The same algorithms, and what they cost.
+/// The same algorithms, with their costs.
 fn brief() -> String {
     let mut table = "| algorithm | messages per entry |\n|---|---|\n".to_owned();
     for algorithm in ALGORITHMS.iter().filter(|algorithm| algorithm.arrangement.is_none()) {
@@ -195,7 +195,8 @@ fn channels(algorithm: &Algorithm) -> &'static str {
     }
 }
 
-/// The numbers of nodes that an algorithm can be for: a range, or the first of those that its arrangement allows.
+/// The numbers of nodes for which an algorithm can be built: a range, or the first of those that
+/// its arrangement allows.
 fn sizes(algorithm: &'static Algorithm) -> String {
     let able = |nodes: &usize| fits(algorithm, Size::of(*nodes));
     let few: Vec<_> = (2..=31).filter(able).collect();

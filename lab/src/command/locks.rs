@@ -20,7 +20,7 @@ pub(crate) struct Locks {
     /// Locks to measure, separated by commas [default: all]
     #[arg(long, value_delimiter = ',')]
     locks: Vec<String>,
-    /// Numbers of threads, separated by commas [default: as suits the workload]
+    /// Numbers of threads, separated by commas [default: chosen for each workload]
     #[arg(long, value_delimiter = ',')]
     threads: Vec<usize>,
     /// Workloads, separated by commas [default: all]
@@ -29,7 +29,8 @@ pub(crate) struct Locks {
     /// How long to measure each lock in each round
     #[arg(long, default_value_t = 0.2)]
     seconds: f64,
-    /// How often to measure the locks in turn; the figures are medians over the rounds
+    /// How many rounds: each measures all locks in turn, and the figures are medians over the
+    /// rounds
     #[arg(long, default_value_t = 5)]
     rounds: usize,
     /// Print one JSON object per row instead of tables
@@ -38,7 +39,7 @@ pub(crate) struct Locks {
 }
 
 impl Locks {
-    /// Each keeps its own account of how long it waited, and more would show nothing else.
+    /// Each thread keeps a histogram of its waits, and more threads would show nothing new.
     const MOST_THREADS: usize = 1024;
 
     pub(crate) fn run(&self) -> Outcome {
@@ -83,7 +84,7 @@ impl Locks {
     }
 }
 
-/// Whether something can be measured so long and so often.
+/// Checks the duration and the number of rounds.
 pub(super) fn check_settings(seconds: f64, rounds: usize) -> Result<(), String> {
     if !(seconds > 0.0 && seconds <= 3600.0) {
         return Err("--seconds takes more than 0 and at most 3600".to_owned());

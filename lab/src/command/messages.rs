@@ -7,7 +7,7 @@ use lab::count::messages::{AtWaiting, Load, Measure, table, waiting_table};
 use serde::Serialize;
 
 use super::registry::{Fits, WithEntries, algorithm, fits};
-use super::{Outcome, say, say_json};
+use super::{Outcome, say, say_aside, say_json};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -23,22 +23,26 @@ pub(crate) struct Messages {
     /// Algorithms to run, separated by commas [default: all]
     #[arg(long, value_delimiter = ',')]
     algorithms: Vec<String>,
-    /// Numbers of nodes, separated by commas [default: ten sizes from 2 to 16, as far as the algorithm can]
+    /// Numbers of nodes, separated by commas [default: ten sizes from 2 to 16, those that the
+    /// algorithm allows]
     #[arg(long, value_delimiter = ',')]
     nodes: Vec<usize>,
-    /// How many may be inside at a time, for the algorithms that let in several [default: a third of the nodes]
+    /// How many users may be inside at a time, for the algorithms that let in several [default: a
+    /// third of the nodes]
     #[arg(long)]
     k: Option<usize>,
-    /// How much is wanted, separated by commas [default: all]
+    /// Loads, separated by commas [default: all]
     #[arg(long, value_delimiter = ',')]
     loads: Vec<Load>,
-    /// Banta's chapters 5 and 6 with so many requests waiting, separated by commas, beside the thesis's formula [default: 50 nodes]
+    /// Numbers of waiting requests, separated by commas: counts Banta's chapters 5 and 6 beside the
+    /// thesis's formula [default: 50 nodes]
     #[arg(long, value_delimiter = ',', conflicts_with_all = ["loads", "seed"])]
     waiting: Vec<usize>,
-    /// Compare by messages per entry, client delay, synchronization delay and load [default: 16 nodes, or as many as the algorithm can]
+    /// Compare by messages per entry, client delay, synchronization delay and load [default: 16
+    /// nodes, or the most that the algorithm allows]
     #[arg(long, conflicts_with_all = ["waiting", "loads"])]
     criteria: bool,
-    /// Where chance starts from
+    /// The seed of the simulations
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Print one JSON object per row instead of tables
@@ -47,13 +51,13 @@ pub(crate) struct Messages {
 }
 
 impl Messages {
-    /// The sizes that are measured unless told otherwise.
+    /// The default sizes.
     const NODES: [usize; 10] = [2, 3, 4, 6, 7, 9, 10, 13, 15, 16];
 
-    /// The size at which Banta's cycles are measured unless told otherwise.
+    /// The default size for Banta's cycles.
     const WAITING_NODES: [usize; 1] = [50];
 
-    /// Counts messages, prints what comes, and says whether all was as the formulas say.
+    /// Counts messages, prints the rows, and says whether all are as the formulas say.
     pub(crate) fn run(&self) -> Outcome {
         if self.criteria {
             self.run_criteria()
@@ -139,9 +143,9 @@ impl Messages {
         if self.loads.is_empty() { Load::ALL.to_vec() } else { self.loads.clone() }
     }
 
-    /// The algorithms that were named; or all that can do what is asked.
+    /// The algorithms that were named, or all to which the question applies.
     fn chosen(&self) -> Result<Vec<&'static Algorithm>, String> {
-        // What goes in cycles relies on Tmax for it.
+        // Algorithms with cycles rely on Tmax.
         let in_cycles = |it: &Algorithm| it.within_tmax || self.waiting.is_empty();
         if self.algorithms.is_empty() {
             let able = |it: &&Algorithm| in_cycles(it) && (it.several_entries || self.k.is_none());
@@ -157,8 +161,8 @@ impl Messages {
         Ok(named)
     }
 
-    /// The clusters to run, each of which can be built; each algorithm with at least one. Sizes that were asked for, but
-    /// not of an algorithm by its name, are left out where they cannot be, with a word about it.
+    /// The clusters to run, at least one per algorithm. All of them can be built. If the algorithms
+    /// were not named, a size that an algorithm does not allow is skipped with a notice.
     fn clusters(&self, usual: &[usize]) -> Result<Vec<(&'static Algorithm, Vec<Size>)>, String> {
         let nodes = if self.nodes.is_empty() { usual } else { &self.nodes };
         let (named, told) = (!self.algorithms.is_empty(), !self.nodes.is_empty());
@@ -191,13 +195,15 @@ impl Messages {
             nodes.iter().zip(left_out).filter(|(_, names)| told && !names.is_empty())
         {
             let names = names.join(", ");
-            eprintln!("not for {nodes} nodes: {names} (named with --algorithms, each says why)");
+            say_aside(format_args!(
+                "not for {nodes} nodes: {names} (named with --algorithms, each says why)"
+            ));
         }
         Ok(clusters)
     }
 }
 
-/// The usual sizes that an algorithm can be for.
+/// The default sizes that an algorithm allows.
 pub(super) fn usual_sizes(algorithm: &'static Algorithm) -> Vec<Size> {
     let sizes = Messages::NODES.map(Size::of).into_iter();
     sizes.filter(|&size| fits(algorithm, size)).collect()

@@ -14,10 +14,10 @@ use std::io::{self, ErrorKind, Write};
 
 use serde::Serialize;
 
-/// Whether everything that was checked holds; or what was wrong with the question.
+/// Whether all checks hold; or an error in the arguments.
 pub(crate) type Outcome = Result<bool, String>;
 
-/// Prints a line. The reader of our output may stop reading: then there is nobody left to work for.
+/// Prints a line. If the reader closes the pipe, the program ends.
 pub(crate) fn say(line: impl Display) {
     print(format_args!("{line}\n"));
 }
@@ -28,10 +28,15 @@ fn print(text: impl Display) {
         Ok(()) => {}
         Err(error) if error.kind() == ErrorKind::BrokenPipe => std::process::exit(0),
         Err(error) => {
-            eprintln!("error: the output cannot be written: {error}");
+            say_aside(format_args!("error: the output cannot be written: {error}"));
             std::process::exit(2);
         }
     }
+}
+
+/// Prints a line on the standard error. If nobody reads it, it is lost.
+pub(crate) fn say_aside(line: impl Display) {
+    let _ = writeln!(io::stderr(), "{line}");
 }
 
 /// Prints a row as a JSON object on a line.

@@ -35,18 +35,18 @@ pub(crate) struct ReportCommand {
     /// How long to measure each lock in each round
     #[arg(long, default_value_t = Self::SECONDS)]
     seconds: f64,
-    /// How often to measure the locks in turn; the figures are medians over the rounds
+    /// How many rounds: each measures all locks in turn, and the figures are medians over the
+    /// rounds
     #[arg(long, default_value_t = Self::ROUNDS)]
     rounds: usize,
 }
 
-/// Everything in about a minute, told as it comes.
+/// A tour of about a minute, printed as it goes.
 pub(crate) fn tour() -> Outcome {
     let (seconds, rounds) = (ReportCommand::SECONDS, ReportCommand::ROUNDS);
     let report = ReportCommand { output: PathBuf::from(ReportCommand::PAGE), seconds, rounds };
-    say(
-        "exclusion: mutual exclusion from reads and writes, and from messages. A tour of about a minute.\n",
-    );
+    say("exclusion: mutual exclusion from reads and writes, and from messages. \
+         A tour of about a minute.\n");
     report.make(true)
 }
 
@@ -55,7 +55,7 @@ impl ReportCommand {
     const SECONDS: f64 = 0.1;
     const ROUNDS: usize = 3;
     const THREADS: [usize; 5] = [1, 2, 4, 8, 16];
-    /// Few, so that the message by which the thesis is off can be seen.
+    /// Few waiting requests, so that the one message by which the thesis differs can be seen.
     const WAITING: [usize; 9] = [1, 2, 3, 4, 5, 6, 7, 8, 9];
     const WAITING_NODES: usize = 10;
     const SEED: u64 = 1;
@@ -64,12 +64,13 @@ impl ReportCommand {
         self.make(false)
     }
 
-    /// Finds out everything, and writes the page. Tells it too, if it is to.
+    /// Measures everything, and writes the page. Prints it too, on a tour.
     fn make(&self, aloud: bool) -> Outcome {
         locks::check_settings(self.seconds, self.rounds)?;
         let output = Destination::new(&self.output, "--output");
         if let (true, Some(folder)) = (self.output == Path::new(Self::PAGE), self.output.parent()) {
-            // Only the usual page's folder is made: a folder that was named wrongly is not wanted.
+            // Creates the default folder only. A named folder must exist: its name may be a
+            // mistake.
             std::fs::create_dir_all(folder).map_err(|error| error.to_string())?;
         }
         output.prepare()?;
@@ -87,7 +88,8 @@ impl ReportCommand {
         })?;
 
         tell(
-            "Messages per entry beside their formulas, one node after the other (`lab messages` has other loads):\n",
+            "Messages per entry beside their formulas, one node after the other \
+             (`lab messages` has other loads):\n",
         );
         count_messages(&mut findings)?;
         let largest = |row: &&messages::Row| {
@@ -102,7 +104,7 @@ impl ReportCommand {
             "Of {counted} figures for all sizes and loads, {within} are within their formulas.\n"
         ));
 
-        tell("Everything that can happen, explored (`lab check --all` goes further):\n");
+        tell("Every reachable state, explored (`lab check --all` goes further):\n");
         let explored = explore(aloud);
         let holding = explored.iter().filter(|explored| explored.verdict == "holds").count();
         tell(&format!("Of {} explorations, {holding} hold.\n", explored.len()));
@@ -133,7 +135,8 @@ impl ReportCommand {
             say(output.written());
         }
         tell(
-            "Open it in a browser: it has all of this as pictures, and every algorithm with a diagram.",
+            "Open it in a browser: it has all of this as pictures, and a diagram of every \
+             algorithm.",
         );
         Ok(within == counted && waiting_ok && all_hold && all_refuted)
     }

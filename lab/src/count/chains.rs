@@ -1,7 +1,7 @@
-//! What an entry takes and what an exit takes, read from a trace: messages, and how many of them
-//! come one after the other.
+//! The messages of an entry and of an exit, read from a trace: how many, and the longest causal
+//! chain of them.
 //!
-//! A chain is a row of messages, each sent after the one before has arrived where it is sent from.
+//! In a causal chain each message is sent by the node that received the one before, after it did.
 //! If all messages take T, the longest chain from a request to the entry is the client delay, and
 //! the longest from an exit to the next entry the synchronization delay, both in messages. Pauses
 //! do not count.
@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use exclusion::message::sim::Spread;
 use exclusion::message::{Event, Happening, NodeId, Trace};
 
-/// An entry that no other came near: what it took.
+/// What an entry without contention took.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct Undisturbed {
     /// Messages that come of asking. In a cluster that is never silent: those that are sent until
@@ -20,24 +20,24 @@ pub struct Undisturbed {
     /// Messages that come of leaving. In a cluster that is never silent: those that are sent in the
     /// step in which the user leaves.
     pub leaving: u64,
-    /// Messages one after the other until the entry, the one included that was on its way.
+    /// The longest causal chain until the entry, including a message that was in flight before.
     pub chain: u64,
 }
 
-/// How far a user is whose entry is undisturbed so far.
+/// The progress of a user that has met no contention so far.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stage {
     Entering,
     Leaving,
 }
 
-/// All entries of a run that no other came near. `rests` says that the cluster falls silent when
-/// nobody wants in.
+/// All entries of a run without contention. `rests` says that the cluster falls silent when no user
+/// wants in.
 pub fn undisturbed(trace: &Trace, rests: bool) -> Vec<Undisturbed> {
     let mut found = Vec::new();
     let mut current: Option<(Stage, Undisturbed)> = None;
     let mut lengths = Lengths::default();
-    // Users that wait or are inside, and messages and timers on their way.
+    // Users that wait or are inside, and messages and timers in flight.
     let (mut users, mut pending) = (0_usize, 0_usize);
     let mut leaves = false;
     for Event { node, happening, .. } in &trace.events {
@@ -70,7 +70,7 @@ pub fn undisturbed(trace: &Trace, rests: bool) -> Vec<Undisturbed> {
                 match &mut current {
                     Some((Stage::Entering, done)) => done.entering += 1,
                     Some((Stage::Leaving, done)) if comes_of_leaving => done.leaving += 1,
-                    // A request that goes on where the token does not come from.
+                    // The request is forwarded away from the token's path.
                     Some((Stage::Leaving, done)) if rests => done.entering += 1,
                     _ => {}
                 }
@@ -95,8 +95,8 @@ pub fn undisturbed(trace: &Trace, rests: bool) -> Vec<Undisturbed> {
     found
 }
 
-/// How many messages come one after the other from each exit until the next entry, where the exit
-/// leads to it: an entry of another node, or of the same if that counts too.
+/// The causal chain from each exit to the next entry, if the exit leads to it. The entry is of
+/// another node, or with `also_to_itself` of any node.
 pub fn hand_overs(trace: &Trace, also_to_itself: bool) -> Vec<u64> {
     let mut found = Vec::new();
     let mut lengths = Lengths::default();
@@ -124,12 +124,12 @@ pub fn hand_overs(trace: &Trace, also_to_itself: bool) -> Vec<u64> {
 struct Lengths {
     nodes: HashMap<NodeId, u64>,
     messages: HashMap<u64, u64>,
-    /// What is said of nodes and messages that are not in the lists.
+    /// The chain of nodes and messages that are not in the lists.
     unknown: Option<u64>,
 }
 
 impl Lengths {
-    /// Only what comes of something at this node counts.
+    /// Counts only chains that start at this node.
     fn from(node: NodeId) -> Self {
         Self { nodes: HashMap::from([(node, 0)]), ..Self::default() }
     }

@@ -1,5 +1,6 @@
-//! The three criteria by which these algorithms are compared: bandwidth, client delay and synchronization delay; and how
-//! the work is spread over the nodes. The worst cases stand beside the means.
+//! The three criteria by which these algorithms are compared: bandwidth, client delay and
+//! synchronization delay; and how the work is spread over the nodes. The worst cases stand beside
+//! the means.
 
 use std::fmt::Write;
 
@@ -27,7 +28,7 @@ impl From<Spread> for Range {
     }
 }
 
-/// What an algorithm costs by each criterion. None where it does not get that far: plain voting deadlocks.
+/// What an algorithm costs by each criterion. None if the run ends before: plain voting deadlocks.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
     /// Its name.
@@ -38,46 +39,47 @@ pub struct Row {
     pub formula: &'static str,
     /// Messages per entry on average, one node after the other;
     pub alone: Option<f64>,
-    /// now and then a node, at random;
+    /// a node at random, at a light load;
     pub light: Option<f64>,
     /// and all nodes always.
     pub saturated: Option<f64>,
-    /// From wanting in to being inside, with hardly ever anybody else about, on average, in units of T.
+    /// The mean client delay at a light load, in units of T: from wanting in to being inside.
     pub client_delay: Option<f64>,
-    /// From one's leaving to the next one's entering, when all always want in, on average, in units of T.
+    /// The mean synchronization delay when all always want in, in units of T: from an exit to the
+    /// next entry.
     pub sync_delay: Option<f64>,
-    /// Messages that each node sends or receives for an entry of anybody, when all always want in.
+    /// Messages that each node sends or receives per entry of any node, when all always want in.
     pub load: Vec<f64>,
     /// Messages of the dearest entry, one node after the other;
     pub alone_worst: Option<f64>,
-    /// and of the dearest episode between two moments of silence, now and then a node.
+    /// and of the dearest episode at a light load.
     pub light_worst: Option<f64>,
     /// The longest client delay of those in the mean, in units of T.
     pub client_delay_worst: Option<f64>,
     /// The longest synchronization delay of those in the mean, in units of T.
     pub sync_delay_worst: Option<f64>,
-    /// Messages that come of asking, where nobody else is about.
+    /// Messages of an entry, without contention.
     pub entry_messages: Option<Range>,
-    /// Messages that come of leaving, where nobody else is about.
+    /// Messages of an exit, without contention.
     pub exit_messages: Option<Range>,
-    /// How many messages come one after the other from the request to the entry, where nobody else is about.
+    /// The longest causal chain of messages from the request to the entry, without contention.
     pub client_messages: Option<Range>,
-    /// How many messages come one after the other from an exit to the next entry, when all want in and when two do. Where
-    /// the cluster never rests, also when one does, which then waits for itself.
+    /// The longest causal chain of messages from an exit to the next entry, when all want in and
+    /// when two do. If the cluster never rests, also when one does, whose own next entry counts.
     pub sync_messages: Option<Range>,
 }
 
 /// Compares a cluster by all criteria.
 #[derive(Clone, Copy, Debug)]
 pub struct Compare {
-    /// Where chance starts from.
+    /// The seed of the simulation.
     pub seed: u64,
 }
 
 impl Compare {
     const ROUNDS: u64 = 40;
 
-    /// Runs that are written down are cut so that they send about so many messages.
+    /// Traced runs are cut to about this many messages.
     const WRITTEN: f64 = 100_000.0;
 
     /// Messages and stays take exactly T, so that delays come out in whole T.
@@ -121,7 +123,7 @@ impl Visitor for Compare {
         };
         let run = |workload| -> Option<Report> { self.simulation(&cluster, workload).run().ok() };
         let entries = Self::ROUNDS * nodes as u64;
-        // So seldom that nobody meets another; and not in turn, for that is the order of a ring.
+        // So seldom that there is no contention. Not in turn, since that is the order of a ring.
         let seldom = run(Workload::Poisson { rate: 0.001, entries });
         let busy = run(Workload::Saturated { wanting: nodes, entries });
         let load = busy.as_ref().map_or_else(Vec::new, |report| {
@@ -203,9 +205,11 @@ pub fn table(rows: &[Row]) -> String {
         .expect("a string takes it");
     }
     text.push_str(
-        "Messages per entry: one node after the other, now and then a node, and all always. Least to most: those that\n\
-         come of asking and of leaving, undisturbed; and in a chain, one after the other, from asking to entering, and\n\
-         from leaving to the next one's entering.\n",
+        "Messages per entry: one node after the other, a node at random now and then, and all \
+         always.\n\
+         Least to most, without contention: the messages of an entry and of an exit.\n\
+         Least to most, as a causal chain: from the request to the entry, and from an exit to the \
+         next entry.\n",
     );
     text
 }

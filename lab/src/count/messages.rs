@@ -11,13 +11,13 @@ use serde::Serialize;
 
 use crate::label::label;
 
-/// How much is wanted of a cluster.
+/// The load of a cluster.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Load {
-    /// One node after the other, each when all is silent
+    /// One node after the other, each when the cluster is silent
     Alone,
-    /// Now and then a node, at random
+    /// A node at random, now and then
     Light,
     /// All nodes at the same moment, again and again
     All,
@@ -29,7 +29,7 @@ impl Load {
     /// Every load.
     pub const ALL: [Self; 4] = [Self::Alone, Self::Light, Self::All, Self::Saturated];
 
-    /// As it is called.
+    /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Alone => "alone",
@@ -39,7 +39,7 @@ impl Load {
         }
     }
 
-    /// About so many entries of this load; at least one per node.
+    /// A workload of about this many entries; at least one per node.
     fn workload(self, nodes: usize, entries: u64) -> Workload {
         let entries = entries.max(nodes as u64);
         match self {
@@ -65,7 +65,7 @@ pub struct Row {
     pub nodes: usize,
     /// How many may be inside at a time.
     pub entries_at_a_time: usize,
-    /// How much was wanted.
+    /// The load.
     pub load: Load,
     /// How many entries there were.
     pub entries: u64,
@@ -81,9 +81,9 @@ pub struct Row {
     pub least: f64,
     /// and at most: null if there is no bound.
     pub most: f64,
-    /// Whether it was so: alone to the message, else within the bounds.
+    /// Whether the formula holds: exactly if alone, else within the bounds.
     pub ok: bool,
-    /// If it was not even a run, why.
+    /// Why the run failed, if it did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
@@ -91,14 +91,14 @@ pub struct Row {
 /// Measures a cluster under a load.
 #[derive(Clone, Copy, Debug)]
 pub struct Measure {
-    /// How much is wanted.
+    /// The load.
     pub load: Load,
-    /// Where chance starts from.
+    /// The seed of the simulation.
     pub seed: u64,
 }
 
 impl Measure {
-    /// Runs are cut so that they send about so many messages.
+    /// Runs are cut to about this many messages.
     const MESSAGES: f64 = 2_000_000.0;
     const ENTRIES_PER_NODE: u64 = 100;
 }
@@ -118,7 +118,7 @@ impl Measure {
         let (nodes, entries_at_a_time) = (cluster.len(), cluster[0].entries_at_a_time());
         let cost = P::cost(&cluster).expect("every algorithm of the registry has a formula");
         let promise = load.promise(&cost).clone();
-        // Where there is no bound to go by, the entries alone are bounded.
+        // Without a bound on messages, only the entries are bounded.
         let most = if promise.end().is_finite() { promise.end().max(1.0) } else { 1.0 };
         let affordable = (Self::MESSAGES / most) as u64;
         let entries = affordable.min(Self::ENTRIES_PER_NODE * nodes as u64);
@@ -178,16 +178,17 @@ pub struct WaitingRow {
     pub formula: f64,
     /// What the thesis says.
     pub thesis: f64,
-    /// Whether it was as the formula says, to the message.
+    /// Whether it is exactly as the formula says.
     pub ok: bool,
 }
 
-/// Measures a cluster at m waiting. Chapter 6, which lets in several, has another formula than chapter 5.
+/// Measures a cluster at m waiting. Chapter 6, which lets in several, has another formula than
+/// chapter 5.
 #[derive(Clone, Copy, Debug)]
 pub struct AtWaiting(pub usize);
 
 impl AtWaiting {
-    /// Whether so many of so many nodes can wait.
+    /// Checks that this many of the nodes can wait.
     ///
     /// # Errors
     /// If not, and how many can.
@@ -208,7 +209,8 @@ impl Visitor for AtWaiting {
         let (nodes, entries_at_a_time) = (cluster.len(), cluster[0].entries_at_a_time());
         self.check(nodes)?;
         let several = usize::from(algorithm.several_entries);
-        // Of m+1 nodes that want in, the good site is outside when its cycle begins. The first cycles are left out.
+        // Of m+1 nodes that want in, the good site is outside when its cycle begins. The first
+        // cycles are left out.
         let sent = |cycles: u64| {
             let workload =
                 Workload::Saturated { wanting: waiting + 1, entries: cycles * waiting as u64 };

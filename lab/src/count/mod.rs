@@ -1,4 +1,5 @@
-//! Counts messages in the simulator, beside the formulas, and compares the algorithms by the usual criteria.
+//! Counts messages in the simulator, beside the formulas, and compares the algorithms by the usual
+//! criteria.
 
 pub mod chains;
 pub mod criteria;

@@ -1,7 +1,7 @@
 //! Charts as SVG, by plotters: lines, points and bars over two axes.
 //!
-//! A page decides what the ink looks like: lines and letters are drawn black and grids in one grey, which a style sheet can
-//! replace. Fonts are not known here, so labels are placed far enough apart for any.
+//! Lines and letters are black and grids are of one grey, so that the style sheet of a page can
+//! replace both. Fonts are not known here, so labels are placed far enough apart for any.
 
 use std::error::Error;
 use std::ops::Range;
@@ -66,7 +66,7 @@ impl Axis {
         Self { label, scale: f64::log2, range, marks }
     }
 
-    /// At these values, which are called so.
+    /// At these values, with these labels.
     pub fn named(label: &'static str, marks: Vec<(f64, String)>) -> Self {
         let range = (marks[0].0 - 0.5, marks[marks.len() - 1].0 + 0.5);
         Self { label, scale: |value| value, range, marks }
@@ -76,7 +76,7 @@ impl Axis {
         (self.scale)(value).clamp(self.range.0, self.range.1)
     }
 
-    /// The same with no more than so many marks.
+    /// The same with at most this many marks.
     fn thinned(&self, most: usize) -> Self {
         let every = self.marks.len().div_ceil(most.max(1)).max(1);
         Self { marks: self.marks.iter().step_by(every).cloned().collect(), ..self.clone() }
@@ -155,7 +155,7 @@ pub struct Chart {
 }
 
 impl Chart {
-    /// The chart in so many pixels.
+    /// The chart as SVG, in this many pixels.
     pub fn svg(&self, width: u32, height: u32) -> String {
         let mut svg = String::new();
         self.draw(&mut svg, width, height).expect("a string takes all that is drawn");

@@ -26,12 +26,12 @@ struct Drawing<'a> {
     /// Which node was inside, from when to when.
     stays: Vec<(NodeId, Time, Option<Time>)>,
     requests: Vec<(NodeId, Time)>,
-    /// Where a request was received that is answered later, if at all: the answer is held back.
+    /// Where a request was received whose answer is deferred.
     delayed: Vec<(NodeId, Time)>,
 }
 
-/// The kinds of messages by which a node that is asked gives its permission. A token is none: it comes from one
-/// node, whichever was asked.
+/// The kinds of messages by which a node that is asked gives its permission. A token is not one of
+/// them: it comes from one node, whichever was asked.
 const ANSWERS: [&str; 3] = ["CONFIRM", "GRANT", "VOTE"];
 
 impl<'a> Drawing<'a> {
@@ -92,8 +92,8 @@ impl<'a> Drawing<'a> {
         drawing
     }
 
-    /// The kinds of messages, in the order in which they come: what asks comes first, and has the same colour everywhere.
-    /// An answer that was held back is a kind of its own.
+    /// The kinds of messages, in the order in which they come: what asks comes first, and has the
+    /// same colour everywhere. An answer that was held back is a kind of its own.
     fn kinds(&self) -> Vec<(&'a str, bool)> {
         let mut kinds = Vec::new();
         for arrow in &self.arrows {
@@ -136,8 +136,8 @@ impl Unit {
     }
 }
 
-/// How to draw a trace: a line per node, time from left to right, messages as arrows coloured by kind, the time inside
-/// shaded, requests as dots, and a cross where an answer is held back.
+/// How to draw a trace: a line per node, time from left to right, messages as arrows coloured by
+/// kind, the time inside shaded, requests as dots, and a cross where an answer is held back.
 #[derive(Clone, Copy, Debug)]
 pub struct Diagram<'a> {
     /// What it says above.

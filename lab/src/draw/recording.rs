@@ -5,7 +5,8 @@ use std::time::Duration;
 use exclusion::message::actor::{Cluster, DataOf};
 use exclusion::message::{Protocol, Trace};
 
-/// Each node's user enters so often, as fast as it can. What happened, in microseconds; if they get stuck, until then.
+/// Each node's user enters this many times, as fast as it can. Returns the trace, in microseconds.
+/// If there is a deadlock, the trace ends there.
 ///
 /// # Errors
 /// If the cluster cannot be started, or goes down.
@@ -40,7 +41,8 @@ where
     Ok(traces.remove(0))
 }
 
-/// A user that has not entered after so long will not: a deadlock is worth a picture too.
+/// A user that has not entered after this time is taken to be in a deadlock, which is worth a
+/// picture too.
 const STUCK: Duration = Duration::from_secs(2);
 
 #[cfg(test)]

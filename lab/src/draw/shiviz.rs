@@ -5,7 +5,8 @@ use std::fmt::Write;
 
 use exclusion::message::{Happening, NodeId, Trace};
 
-/// How ShiViz is to read an event, and that there is one execution: the first two lines of a log that it opens.
+/// How ShiViz is to read an event, and that there is one execution: the first two lines of a log
+/// that it opens.
 const HEADER: &str = "(?<host>\\S*) (?<clock>{.*})\\n(?<event>.*)\n\n";
 
 /// The trace as a log for ShiViz, with vector clocks.

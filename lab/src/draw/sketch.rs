@@ -9,7 +9,7 @@ use exclusion::message::{Protocol, Trace};
 pub struct Sketch {
     /// How many entries.
     pub entries: u64,
-    /// Where chance starts from.
+    /// The seed of the simulation.
     pub seed: u64,
 }
 

@@ -1,10 +1,11 @@
-//! The two drafts that chapter 3 of Banta's thesis (1993) goes through on its way to chapter 4. Each
-//! is exclusive, and each loses requests: they are steps of a story, not algorithms to use.
+//! The two drafts that chapter 3 of Banta's thesis (1993) goes through on its way to chapter 4.
+//! Each is safe, and each loses requests: they are steps towards an algorithm, not algorithms to
+//! use.
 //!
-//! | draft | whom a site asks | what it saves | what it loses |
+//! | draft | a site asks | saves | loses |
 //! |---|---|---|---|
 //! | [`FirstDraft`] | all others | | a request that finds no token, or comes second |
-//! | [`Basic`] | the last on the token's queue | n-2 messages of each request | a request that comes after the token has left |
+//! | [`Basic`] | the last on the token's queue | n-2 messages | a request after the token left |
 //!
 //! Chapter 4 passes the late request on: [`BantaSimple`](exclusion::message::BantaSimple).
 
@@ -34,15 +35,15 @@ impl Message for FirstMessage {
     }
 }
 
-/// The first draft: ask everybody, and whoever has the token sends it. A site that does not have it
-/// ignores a request; one that has it can serve only one of several.
+/// The first draft: ask all other sites, and the site that has the token sends it. A site that does
+/// not have it ignores a request; one that has it can serve only one of several.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct FirstDraft {
     me: NodeId,
     nodes: usize,
     phase: Phase,
     has_token: bool,
-    /// Who asked first while we had the token.
+    /// The first site that asked while we had the token.
     next: Option<NodeId>,
 }
 
@@ -104,7 +105,7 @@ impl Machine for FirstDraft {
                     self.hand_over(out);
                 }
             }
-            // The token is elsewhere, or on its way: somebody else will see to it, or nobody.
+            // The token is elsewhere, or in flight. If it is in flight, the request is lost.
             FirstMessage::Request => {}
             FirstMessage::Token => {
                 self.has_token = true;
@@ -148,7 +149,7 @@ impl Message for BasicMessage {
 }
 
 /// The basic algorithm: ask the last on the token's queue, which keeps requests until the token
-/// comes, puts them on the queue, and has all who are not on it told which site is the last now.
+/// comes, puts them on the queue, and tells all other sites which one is the last now.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Basic {
     me: NodeId,
@@ -343,12 +344,14 @@ mod tests {
     fn one_cycle_goes_as_in_the_figure() {
         let trace = one_cycle();
         assert_eq!(entered(&trace), [0, 4, 7, 2, 5]);
-        // Step 1: both know that site 7 is the last. Step 2: the token goes there, and nobody is told.
+        // Step 1: both know that site 7 is the last. Step 2: the token goes there, and nobody is
+        // told.
         assert_eq!(sent(&trace, 2, "REQUEST"), [(7, "Request".to_owned())]);
         assert_eq!(sent(&trace, 5, "REQUEST"), [(7, "Request".to_owned())]);
         assert_eq!(sent(&trace, 4, "TOKEN"), [(7, "Token([n7])".to_owned())]);
         assert_eq!(sent(&trace, 4, "UPDATE"), []);
-        // Steps 3 and 4: its queue is on the token, and all who are not on it hear of site 5.
+        // Steps 3 and 4: its queue is on the token, and all sites that are not on it hear of site
+        // 5.
         assert_eq!(sent(&trace, 7, "TOKEN"), [(2, "Token([n2, n5])".to_owned())]);
         let told = [0, 1, 3, 4, 6].map(|site| (site, "Update(n5)".to_owned()));
         assert_eq!(sent(&trace, 7, "UPDATE"), told);

@@ -1,5 +1,5 @@
-//! Models whose types are forgotten, so that stateright's Explorer is compiled once for all of them. Slower, but a reader is
-//! slower still.
+//! Models with erased types, so that stateright's Explorer is compiled once for all of them.
+//! Slower, but fast enough for a person who clicks.
 
 use std::any::Any;
 use std::fmt;
@@ -14,7 +14,7 @@ use super::exploration::Explorable;
 pub struct Erased(Box<dyn Forgetful>);
 
 impl Erased {
-    /// Forgets what the model is of.
+    /// Erases the type of the model.
     pub fn new<M>(model: M) -> Self
     where
         M: Explorable<State: Send + Sync, Action: Send + Sync> + Send + Sync + 'static,
@@ -57,7 +57,7 @@ impl fmt::Debug for Opaque {
     }
 }
 
-/// What there is to know of a model whose types are forgotten.
+/// The interface of a model with erased types.
 trait Forgetful: Send + Sync {
     fn begin(&self) -> Vec<Opaque>;
     fn possible(&self, state: &Opaque) -> Vec<Opaque>;

@@ -1,4 +1,4 @@
-//! Exhaustive explorations: how to explore a model, and what came of it.
+//! Exhaustive explorations: how to explore a model, and the result.
 
 use std::collections::BTreeSet;
 use std::fmt::{self, Debug};
@@ -13,7 +13,7 @@ use serde::{Serialize, Serializer};
 
 use crate::label::label;
 
-/// What came of an exploration.
+/// The result of an exploration.
 #[derive(Clone, Debug, Serialize)]
 pub struct Explored {
     /// What was explored.
@@ -24,12 +24,12 @@ pub struct Explored {
     pub entries_at_a_time: usize,
     /// How many times each user wanted in; node by node where that differs.
     pub requests: String,
-    /// In which order messages arrived: `fifo` or `any`; `, quick` if users acted only when none was in flight; and
-    /// `, late` if timers ran out at any moment.
+    /// In which order messages arrived: `fifo` or `any`; `, quick` if users acted only when none
+    /// was in flight; and `, late` if timers ran out at any moment.
     pub channels: String,
     /// How many states there are.
     pub states: usize,
-    /// How long the longest way to one is.
+    /// The depth: the greatest distance of a state from the initial one, in steps.
     pub depth: usize,
     /// How long it took.
     pub seconds: f64,
@@ -39,14 +39,14 @@ pub struct Explored {
     pub properties: Vec<Finding>,
 }
 
-/// What came of a property.
+/// The result for a property.
 #[derive(Clone, Debug, Serialize)]
 pub struct Finding {
     /// Its name.
     pub property: &'static str,
     /// Whether it holds; null if that was not found out.
     pub holds: Option<bool>,
-    /// A shortest way to where it does not, event by event.
+    /// A shortest counterexample, event by event.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub counterexample: Option<Shown>,
 }
@@ -57,7 +57,8 @@ impl Explored {
         let Self { algorithm, nodes, requests, channels, states, depth, verdict, .. } = self;
         let claims = self.claims().join(", ");
         format!(
-            "| `{algorithm}` | {nodes} | {requests} | {channels} | {states} | {depth} | {claims} | {verdict} |"
+            "| `{algorithm}` | {nodes} | {requests} | {channels} | {states} | {depth} | {claims} \
+             | {verdict} |"
         )
     }
 
@@ -73,7 +74,7 @@ impl Explored {
             "expected inputs only" => Some("inputs"),
             "one token" => Some("token"),
             "first come, first served" => Some("first come"),
-            // That these happen sometimes shows that the others are not about nothing.
+            // These are reachable, which shows that the others are not vacuous.
             "everybody enters" | "two contend" | "all settle" => None,
             other => Some(other),
         });
@@ -121,7 +122,7 @@ impl Serialize for Shown {
     }
 }
 
-/// A model that can tell what it is of, and what happened on a way through it.
+/// A model that describes itself, and the events of a path through it.
 pub trait Explorable:
     Model<State: Clone + PartialEq + Debug + Hash, Action: Clone + PartialEq + Debug> + Clone
 {
@@ -205,7 +206,7 @@ pub struct Explorer<'a> {
 }
 
 impl Explorer<'_> {
-    /// Explores everything that can happen. What does not hold is shown in a shortest way.
+    /// Explores all reachable states. A property that does not hold gets a shortest counterexample.
     pub fn explore<M>(&self, algorithm: &str, model: M) -> Explored
     where
         M: Explorable<State: Send + Sync, Action: Send + Sync> + Send + Sync + 'static,
@@ -223,7 +224,8 @@ impl Explorer<'_> {
         let mut discoveries = checker.discoveries();
         let finding = |property: &Property<M>| {
             let found = discoveries.remove(property.name);
-            // What must always hold is refuted by a discovery, what must sometimes hold by the lack of one.
+            // What must always hold is refuted by a discovery, what must sometimes hold by the lack
+            // of one.
             let always = property.expectation.discovery_is_failure();
             // What a discovery says is certain; what the lack of one says, only at the end.
             let holds = (found.is_some() || !unfinished).then_some(found.is_some() != always);
@@ -267,8 +269,8 @@ pub fn in_words(requests: &[u8]) -> String {
     shown.iter().map(u8::to_string).collect::<Vec<_>>().join(",")
 }
 
-/// A shortest way to where the property does not hold. What a checker found need not be one: it goes on looking, and
-/// keeps what it found last.
+/// A shortest counterexample. The one that the checker found need not be shortest: it goes on
+/// searching, and keeps the last.
 fn shortest<M>(
     model: &M,
     property: &'static str,
@@ -278,7 +280,7 @@ where
     M: Explorable<State: Send + Sync, Action: Send + Sync> + Send + Sync + 'static,
 {
     let mut best = found;
-    // No way of `too_short` states leads there; the best one does.
+    // No path of `too_short` states leads there; the best one does.
     let mut too_short = 0;
     loop {
         let states = best.clone().into_states().len();
@@ -296,12 +298,12 @@ where
     }
 }
 
-/// Does something with a model, whatever it is of.
+/// A function over models of all types.
 pub trait ModelVisitor {
-    /// What comes of it.
+    /// The result.
     type Output;
 
-    /// Does it.
+    /// Calls it.
     fn visit<M>(self, name: &'static str, model: M) -> Self::Output
     where
         M: Explorable<State: Send + Sync, Action: Send + Sync> + Send + Sync + 'static;

@@ -1,5 +1,5 @@
-//! Explores everything that can happen: to the algorithms, to the locks register by register, and to variants of both
-//! that are broken on purpose.
+//! Exhaustive exploration: of the algorithms, of the locks register by register, and of variants of
+//! both that are broken on purpose.
 
 pub mod broken;
 pub mod drafts;

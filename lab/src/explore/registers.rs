@@ -1,8 +1,9 @@
-//! The shared-memory locks as models, for what loom cannot reach: three and four seats, whatever the order of steps.
+//! The shared-memory locks as models, for what loom cannot reach: three and four seats, all
+//! interleavings.
 //!
-//! A step is one read or one write of a register. Orderings are loom's business, and so are wake-ups: a
-//! contender that waits here looks again and again, at one seat after the other. A contender may withdraw wherever it waits, and come
-//! back.
+//! A step is one read or one write of a register. Orderings are loom's business, and so are
+//! wake-ups: a contender that waits here looks again and again, at one seat after the other. A
+//! contender may withdraw wherever it waits, and come back.
 
 use std::fmt::Write;
 
@@ -11,7 +12,7 @@ use exclusion::message::check::{Model, Path, Property};
 use super::exploration::{Explorable, Shown};
 use super::seat_program::{Next, Program};
 
-/// Some contenders for a lock, each of which wants in so often, and may withdraw so often.
+/// Contenders for a lock. Each wants in, and may withdraw, a bounded number of times.
 #[derive(Clone, Debug)]
 pub struct Contention<A> {
     /// The lock.
@@ -26,7 +27,7 @@ pub struct Contention<A> {
     pub first_come: bool,
 }
 
-/// A moment of it.
+/// A state of it.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Moment<P> {
     registers: Vec<u8>,
@@ -38,7 +39,8 @@ struct Contender<P> {
     at: At<P>,
     entries_left: u8,
     withdrawals_left: u8,
-    /// The seats that had drawn when we began, and have neither entered nor withdrawn: a bit per seat.
+    /// The seats that had drawn when we began, and have neither entered nor withdrawn: a bit per
+    /// seat.
     ahead: u8,
     /// How many others have entered since we have drawn.
     passed: u8,
@@ -67,20 +69,20 @@ pub enum Move {
 }
 
 impl<A: Program> Contention<A> {
-    /// Contenders for a lock that promises to serve those first that come first.
+    /// Contenders for a lock that promises first come, first served.
     pub fn first_come(lock: A, seats: usize) -> Self {
         let most_passed = Some(u8::try_from(seats - 1).unwrap_or(u8::MAX));
         Self { most_passed, first_come: true, ..Self::unordered(lock, seats) }
     }
 
-    /// Contenders for a lock that promises no order, but that one that has come as far as to wait for the last
-    /// other is not passed twice.
+    /// Contenders for a lock that promises no order. It only bounds the bypass of a contender that
+    /// waits for its last opponent, at one.
     pub fn unordered(lock: A, seats: usize) -> Self {
         let most_passed = Some(1);
         Self { lock, entries: vec![1; seats], withdrawals: 0, most_passed, first_come: false }
     }
 
-    /// The bound on bypassing, where it could be exceeded: where each enters once, nobody can be passed too often.
+    /// The bound on bypass, if it could be exceeded. If each contender enters once, it cannot.
     fn bound(&self) -> Option<u8> {
         self.most_passed.filter(|_| self.entries.iter().any(|&times| times > 1))
     }
@@ -136,7 +138,7 @@ impl<A: Program> Contention<A> {
         }
     }
 
-    /// Nobody is behind this seat any more.
+    /// This seat is ahead of no other any more.
     fn is_gone(&self, next: &mut Moment<A::Place>, seat: usize) {
         next.contenders[seat].passed = 0;
         for contender in &mut next.contenders {
@@ -158,7 +160,7 @@ impl<A: Program> Contention<A> {
         moment.contenders.iter().filter(|contender| contender.at == At::Inside).count() <= 1
     }
 
-    /// If somebody wants in, somebody is inside or gets on: does something other than look again and again.
+    /// If a contender wants in, one is inside or makes progress: it does something else than spin.
     fn is_alive(&self, moment: &Moment<A::Place>) -> bool {
         let mut contenders = moment.contenders.iter().enumerate();
         moment.contenders.iter().all(|contender| contender.at == At::Outside)
@@ -169,7 +171,8 @@ impl<A: Program> Contention<A> {
             })
     }
 
-    /// Whether a contender that goes on alone writes something or is done, before it is where it was.
+    /// Whether a contender that runs alone writes something or is done, before it returns to a
+    /// state that it was in.
     fn gets_on(&self, moment: &Moment<A::Place>, seat: usize, place: A::Place) -> bool {
         let mut registers = moment.registers.clone();
         let mut seen = vec![place];

@@ -1,4 +1,5 @@
-//! What can be explored, with all that it claims: the algorithms of the registry, and the locks over registers.
+//! What can be explored, with all that it claims: the algorithms of the registry, and the locks
+//! over registers.
 
 use exclusion::message::check::{Check, Timers, Users};
 use exclusion::message::registry::{Algorithm, RegistryError, Shipped, Size, Visitor};
@@ -13,23 +14,23 @@ use super::seat_program::{Bakery, BlackWhite, Program, Tournament};
 pub struct Scope {
     /// How many times each node's user wants in.
     pub requests: Vec<u8>,
-    /// In which order messages arrive; as the algorithm needs it, if it is not said.
+    /// In which order messages arrive. None: as the algorithm needs it.
     pub channels: Option<Channels>,
     /// When timers run out.
     pub timers: Timers,
     /// When users ask and leave.
     pub users: Users,
-    /// How many may be inside at a time, where an algorithm lets in several; two if it is not said.
+    /// How many users may be inside at a time, if the algorithm lets in several. None: two.
     pub entries: Option<usize>,
 }
 
 impl Scope {
-    /// So many nodes, where each user wants in so often.
+    /// This many nodes, each of whose users wants in this many times.
     pub fn new(nodes: usize, requests: u8) -> Self {
         Self::of(vec![requests; nodes])
     }
 
-    /// As many nodes as there are numbers: so often each one's user wants in.
+    /// One node per number: how many times its user wants in.
     pub fn of(requests: impl Into<Vec<u8>>) -> Self {
         let (timers, users) = (Timers::InTime, Users::AnyTime);
         Self { requests: requests.into(), channels: None, timers, users, entries: None }
@@ -63,8 +64,8 @@ impl<V: ModelVisitor> Visitor for Within<'_, V> {
     }
 }
 
-/// A lock over registers, within a scope. If three or fewer want in, each but once, they may also withdraw, once, and
-/// come back.
+/// A lock over registers, within a scope. If three or fewer want in, each but once, they may also
+/// withdraw, once, and come back.
 fn contention<A: Program>(
     scope: &Scope,
     make: fn(A, usize) -> Contention<A>,
@@ -76,10 +77,10 @@ fn contention<A: Program>(
     Contention { entries: scope.requests.clone(), withdrawals: u8::from(once), ..made }
 }
 
-/// How many nodes there may be: with more, not even a beginning is explored.
+/// The most nodes. With more, an exploration would hardly begin.
 pub const MOST_NODES: usize = 8;
 
-/// How many may be inside at a time unless it is said: two show what there is to see, where so many can be.
+/// How many users may be inside at a time by default: two, if the cluster allows it.
 fn usual_entries(nodes: usize) -> usize {
     nodes.saturating_sub(1).clamp(1, 2)
 }
@@ -140,10 +141,11 @@ impl RegisterLock {
     }
 }
 
-/// Makes the model of an algorithm, or of a lock over registers, with all that it claims, and does something with it.
+/// Makes the model of an algorithm, or of a lock over registers, with all that it claims, and shows
+/// it to the visitor.
 ///
 /// # Errors
-/// If there is no such algorithm, or not for so many nodes, or not with so many inside at a time.
+/// If there is no such algorithm, or not for this number of nodes or of users inside at a time.
 pub fn with_check<V: ModelVisitor>(
     name: &str,
     scope: &Scope,

@@ -15,17 +15,17 @@ struct Extent {
     soon: bool,
 }
 
-/// Messages are as slow as can be.
+/// Users act at any moment, however slow messages are.
 const fn slow(requests: &'static [u8]) -> Extent {
     Extent { requests, users: Users::AnyTime, timers: Timers::InTime, soon: true }
 }
 
-/// Messages are quicker than users.
+/// Quick: users act only when no message is in flight.
 const fn quick(requests: &'static [u8]) -> Extent {
     Extent { users: Users::Unhurried, ..slow(requests) }
 }
 
-/// Messages are later than timers.
+/// Timers run out at any moment, also before messages arrive.
 const fn late(requests: &'static [u8]) -> Extent {
     Extent { timers: Timers::AnyTime, ..slow(requests) }
 }
@@ -42,26 +42,27 @@ impl Extent {
     }
 }
 
-/// Two nodes twice each, three nodes, and four where it fits.
+/// Two nodes twice each, three nodes, and four if the state space allows it.
 const USUAL: &[Extent] = &[slow(&[2, 2]), slow(&[1; 3]), slow(&[2; 3]), slow(&[1; 4]).long()];
 
 /// The same, where there are many messages.
 const LARGE: &[Extent] =
     &[slow(&[2, 2]), slow(&[1; 3]), slow(&[2; 3]).long(), slow(&[1; 4]).long()];
 
-/// Messages are quick, and each wants in often enough to pass the others too often.
+/// Quick, and each user wants in often enough to exceed the bound on bypass.
 const QUICK: &[Extent] = &[quick(&[3; 3]), quick(&[2; 4]).long()];
 
-/// The same for those that let one pass twice.
+/// The same for algorithms whose bound on bypass is two per node.
 const QUICK_TWICE: &[Extent] = &[quick(&[3; 3]), quick(&[3, 2, 2, 1]).long()];
 
-/// The same where four nodes cannot be.
+/// The same for arrangements that four nodes do not allow.
 const QUICK_THREE: &[Extent] = &[quick(&[3; 3])];
 
-/// Timers run out at any moment: for those that claim that nothing is lost by it.
+/// Timers run out at any moment: for algorithms that claim to be correct all the same.
 const LATE: &[Extent] = &[late(&[1; 3]), late(&[2; 3])];
 
-/// Registers: also a seat that is never taken, so that the others may withdraw; and one that is taken twice.
+/// Registers: also a seat that is never taken, so that the others may withdraw; and one that is
+/// taken twice.
 const SEATS: &[Extent] = &[
     slow(&[2, 2]),
     slow(&[1; 3]),
@@ -71,7 +72,8 @@ const SEATS: &[Extent] = &[
     slow(&[2, 1, 1, 1]).long(),
 ];
 
-/// What is explored of each, by name: first the locks over registers, then the algorithms in the order of the registry.
+/// What is explored of each, by name: first the locks over registers, then the algorithms in the
+/// order of the registry.
 const SCOPES: &[(&str, &[&[Extent]])] = &[
     ("bakery", &[SEATS]),
     ("black_white_bakery", &[SEATS]),
@@ -98,7 +100,8 @@ const SCOPES: &[(&str, &[&[Extent]])] = &[
         &[&[slow(&[1; 3]), slow(&[2; 3]), slow(&[1, 1, 1, 0, 0, 0])], QUICK_THREE],
     ),
     ("maekawa_plane", &[&[slow(&[1, 1, 1, 0, 0, 0, 0]), quick(&[4, 3, 1, 0, 0, 0, 0]).long()]]),
-    // Everybody is asked: twice each among three is beyond memory, and two of three twice takes 14 million states.
+    // Everybody is asked: twice each among three is beyond memory, and two of three twice takes 14
+    // million states.
     ("majority", &[&[slow(&[2, 2]), slow(&[1; 3]).long()], QUICK]),
     ("weighted_majority", &[&[slow(&[2, 2]), slow(&[1; 3]).long()], QUICK]),
     ("majority_fixed", &[USUAL, QUICK]),
@@ -175,7 +178,8 @@ mod tests {
         }
     }
 
-    /// Whether an algorithm has timers that may run out too early, and claims a bound for that case.
+    /// Whether an algorithm has timers that may run out too early, and claims a bound for that
+    /// case.
     struct ClaimsToBearDelays;
 
     impl Visitor for ClaimsToBearDelays {

@@ -1,4 +1,5 @@
-//! What a contender does, register by register: the bakery, the black-white bakery, and the tournament.
+//! What a contender does, register by register: the bakery, the black-white bakery, and the
+//! tournament.
 
 use std::fmt::Debug;
 use std::hash::Hash;
@@ -159,7 +160,7 @@ impl Program for Bakery {
 pub struct BlackWhite {
     /// How many seats.
     pub seats: usize,
-    /// Whether nobody says that it is choosing: wrong, for another that looks then misses it.
+    /// Wrong if set: nobody says that it is choosing, so that another may miss it.
     pub hasty: bool,
 }
 
@@ -283,7 +284,7 @@ impl Program for BlackWhite {
 pub struct Tournament {
     /// How many seats.
     pub seats: usize,
-    /// Whether nodes are released from the leaf up: wrong, for a neighbour may climb meanwhile.
+    /// Wrong if set: nodes are released from the leaf up, so that a neighbour may climb meanwhile.
     pub leaf_first: bool,
 }
 
@@ -354,10 +355,13 @@ impl Program for Tournament {
         }
     }
 
-    /// Only at the root is there nobody else to pass it.
+    /// Only at the root can nobody but its opponent pass it.
     fn has_drawn(&self, seat: usize, place: TournamentPlace) -> bool {
         let root = self.height(seat);
-        matches!(place, TournamentPlace::AwaitFlag(level) | TournamentPlace::AwaitTurn(level) if level == root)
+        match place {
+            TournamentPlace::AwaitFlag(level) | TournamentPlace::AwaitTurn(level) => level == root,
+            _ => false,
+        }
     }
 
     fn step(

@@ -1,5 +1,5 @@
-//! How fast clusters of actors let their users in, beside the floor: as many messages through the same channels, with
-//! no protocol and no users.
+//! Entries per second of clusters of actors, beside the floor: as many messages through the same
+//! channels, with no protocol and no users.
 
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 use exclusion::message::Protocol;
 use exclusion::message::actor::{Cluster, DataOf};
 
-/// How long the last `wanting` nodes of a cluster take for about so many entries, and what was sent.
+/// How long the last `wanting` nodes of a cluster take for about `entries` entries, and what was
+/// sent.
 ///
 /// # Panics
 /// If the cluster does not start, or goes down.
@@ -73,9 +74,9 @@ enum Ball {
     Stop,
 }
 
-/// The floor under [`time_of_entries`]: how long `threads` threads, of which `wanting` play for themselves, take to
-/// bounce as many messages. For each entry a thread throws its balls to the others all at once, as a request does, and
-/// goes on when they are back.
+/// The floor under [`time_of_entries`]: how long `threads` threads, of which `wanting` play for
+/// themselves, take to bounce as many messages. For each entry a thread throws its balls to the
+/// others all at once, as a request does, and goes on when they are back.
 ///
 /// # Panics
 /// If there are fewer than two messages to an entry, or fewer than two threads.

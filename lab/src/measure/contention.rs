@@ -107,11 +107,11 @@ pub struct Plan {
     pub rounds: usize,
 }
 
-/// Measures the locks in turn, round after round, so that whatever else the machine does meets all of
+/// Measures the locks in turn, round after round, so that other load of the machine affects all of
 /// them alike. Calls `progress` before each measurement. A lock for fewer threads is left out.
 ///
 /// # Errors
-/// If so many threads cannot be had.
+/// If the threads cannot be started.
 pub fn contend(
     plan: &Plan,
     locks: &[Measurable],

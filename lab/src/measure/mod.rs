@@ -1,4 +1,5 @@
-//! Measures: the locks beside their peers, interleaved in one run, and clusters of actors beside the floor.
+//! Measures: the locks beside their peers, interleaved in one run, and clusters of actors beside
+//! the floor.
 
 pub mod actors;
 pub mod contention;

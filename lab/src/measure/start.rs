@@ -2,7 +2,8 @@
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Where threads wait until all are there. Unlike a barrier it can be called off, if one of them cannot be had.
+/// Where threads wait until all are there. Unlike a barrier it can be called off, if one of them
+/// cannot be started.
 #[derive(Debug, Default)]
 pub struct Start {
     gate: Mutex<Gate>,
@@ -30,7 +31,7 @@ impl Start {
         }
     }
 
-    /// Waits until so many threads are there. They go on waiting.
+    /// Waits until this many threads are there. They go on waiting.
     pub fn gather(&self, threads: usize) {
         let mut gate = self.gate();
         while gate.ready < threads {

@@ -29,7 +29,10 @@ pub trait Subject: Sync + Sized {
 
 /// Subjects whose handle is a shared reference and whose guard dereferences to the number.
 macro_rules! lend {
-    ($($(#[$doc:meta])* $subject:ident = $name:literal, $lock:ty, $new:expr, |$mutex:ident| $guard:expr;)*) => {
+    ($(
+        $(#[$doc:meta])*
+        $subject:ident = $name:literal, $lock:ty, $new:expr, |$mutex:ident| $guard:expr;
+    )*) => {
         $(
             $(#[$doc])*
             pub struct $subject($lock);
@@ -59,19 +62,31 @@ lend! {
     /// Our bakery.
     Bakery = "bakery", BakeryMutex<u64>, BakeryMutex::new(0), |mutex| mutex.lock();
     /// Our bakery, whose line may be passed by 32 newcomers at a time.
-    BakeryBypass = "bakery_bypass", BakeryMutex<u64, 64, 32>, BakeryMutex::with_seats(0), |mutex| mutex.lock();
+    BakeryBypass = "bakery_bypass",
+        BakeryMutex<u64, 64, 32>, BakeryMutex::with_seats(0),
+        |mutex| mutex.lock();
     /// Our tournament.
     Tournament = "tournament", TournamentMutex<u64>, TournamentMutex::new(0), |mutex| mutex.lock();
     /// Our bakery with bounded tickets.
-    BlackWhite = "black_white", lock_api::Mutex<Leased<BlackWhiteBakery<64>>, u64>, lock_api::Mutex::new(0), |mutex| mutex.lock();
+    BlackWhite = "black_white",
+        lock_api::Mutex<Leased<BlackWhiteBakery<64>>, u64>, lock_api::Mutex::new(0),
+        |mutex| mutex.lock();
     /// The standard library's mutex.
-    Std = "std", std::sync::Mutex<u64>, std::sync::Mutex::new(0), |mutex| mutex.lock().expect("nobody panics");
+    Std = "std",
+        std::sync::Mutex<u64>, std::sync::Mutex::new(0),
+        |mutex| mutex.lock().expect("nobody panics");
     /// parking_lot's mutex.
-    ParkingLot = "parking_lot", parking_lot::Mutex<u64>, parking_lot::Mutex::new(0), |mutex| mutex.lock();
+    ParkingLot = "parking_lot",
+        parking_lot::Mutex<u64>, parking_lot::Mutex::new(0),
+        |mutex| mutex.lock();
     /// parking_lot's mutex that always hands over.
-    ParkingLotFair = "parking_lot_fair", parking_lot::FairMutex<u64>, parking_lot::FairMutex::new(0), |mutex| mutex.lock();
+    ParkingLotFair = "parking_lot_fair",
+        parking_lot::FairMutex<u64>, parking_lot::FairMutex::new(0),
+        |mutex| mutex.lock();
     /// spin's ticket lock.
-    SpinTicket = "spin_ticket", spin::mutex::TicketMutex<u64>, spin::mutex::TicketMutex::new(0), |mutex| mutex.lock();
+    SpinTicket = "spin_ticket",
+        spin::mutex::TicketMutex<u64>, spin::mutex::TicketMutex::new(0),
+        |mutex| mutex.lock();
 }
 
 /// mcslock's queue lock, whose waiters yield.

@@ -33,7 +33,7 @@ impl Workload {
         }
     }
 
-    /// The numbers of threads it is measured with unless told otherwise.
+    /// The default numbers of threads.
     pub fn usual_threads(self) -> &'static [usize] {
         match self {
             Self::Uncontended => &[1],
@@ -52,7 +52,8 @@ impl Workload {
         }
     }
 
-    /// Whether entries are so short that reading the clock at each would be most of what is measured.
+    /// Whether entries are so short that reading the clock at each would be most of what is
+    /// measured.
     pub fn is_shorter_than_a_clock(self) -> bool {
         matches!(self, Self::Uncontended | Self::Hot)
     }

@@ -25,9 +25,9 @@ pub(super) fn section(findings: &Findings) -> Section {
         id: "algorithms",
         title: "The algorithms, one by one",
         lead: paragraph(
-            "First all of them side by side, by the three criteria of bandwidth, client delay and synchronization delay; \
-             then each with what happened in a small run. A dot: it wants in. Orange: it is inside. A cross: it has been asked, \
-             and holds its answer back.",
+            "First all of them side by side, by bandwidth, client delay and synchronization delay. \
+             Then each with a small run. A dot is a request, orange the critical section. A cross \
+             is a request whose answer the node defers.",
         ),
         body: comparison(findings) + &stories,
     }
@@ -67,9 +67,11 @@ fn comparison(findings: &Findings) -> String {
     let around = Figure {
         id: "comparison",
         title: "Messages per entry, and delays, as measured",
-        caption: "Messages per entry: one node after the other, now and then at random, and all always. Client delay: from wanting in \
-                  to being inside, with hardly ever anybody else about. Synchronization delay: from one's leaving to the next one's \
-                  entering, both in units of T. Means. The lecture counts messages to oneself, and a request that goes all the way round.",
+        caption: "Messages per entry: one node after the other, at random at a light load, and all \
+                  always. Client delay: from wanting in to being inside, at a light load. \
+                  Synchronization delay: from an exit to the next entry, when all always want in. \
+                  Delays are in units of T; all figures are means. The lecture counts messages to \
+                  oneself, and a request that goes all the way round.",
         command: "messages --criteria",
     };
     around.around(&table(&headings, rows))
@@ -86,7 +88,8 @@ fn story_of(story: &Story, findings: &Findings) -> String {
     let picture = spacetime(&diagram, trace);
     let Story { how, cost, guarantee, .. } = *story;
     let words = format!(
-        "<div class=\"story\"><dl><dt>How it works</dt><dd>{}</dd><dt>What it costs</dt><dd>{}</dd><dt>What it guarantees</dt><dd>{}</dd></dl></div>",
+        "<div class=\"story\"><dl><dt>How it works</dt><dd>{}</dd>\
+         <dt>What it costs</dt><dd>{}</dd><dt>What it guarantees</dt><dd>{}</dd></dl></div>",
         escape(how),
         escape(cost),
         escape(guarantee)

@@ -9,12 +9,13 @@ pub(super) fn section(findings: &Findings) -> Section {
     let body = holds(&findings.explored) + &refuted(findings) + &counterexample(findings);
     Section {
         id: "explored",
-        title: "Everything that can happen",
+        title: "Exhaustive exploration",
         lead: paragraph(
-            "Each algorithm in every order of events that its channels allow, to the last state: no more are inside \
-             than may be, nothing deadlocks, no more messages are sent than the formula allows. The memory orderings of \
-             the locks are checked with loom on the shipped sources, each shown to be needed by weakening it: \
-             ./test.sh prints how much was explored.",
+            "Every reachable state of each algorithm, in every order of events that its channels \
+             allow: mutual exclusion holds, there is no deadlock, and no more messages are sent \
+             than the formula allows. The memory orderings of the locks are checked with loom on \
+             the shipped sources. Each is shown to be needed by weakening it. ./test.sh prints how \
+             much was explored.",
         ),
         body,
     }
@@ -36,7 +37,7 @@ fn holds(explored: &[Explored]) -> String {
     let figure = Figure {
         id: "verification",
         title: "What holds",
-        caption: "A part of what is explored with --all, which goes to seven nodes and eleven million states.",
+        caption: "A part of --all, which goes to seven nodes and eleven million states.",
         command: "check --soon",
     };
     let headings = [
@@ -64,8 +65,9 @@ fn refuted(findings: &Findings) -> String {
     });
     let figure = Figure {
         id: "refuted",
-        title: "What is broken on purpose, and is found out",
-        caption: "Each with one rule wrong, refuted in the fewest steps that there are. With that rule right, each of them holds.",
+        title: "What is broken on purpose, and is refuted",
+        caption: "Each has one wrong rule, and is refuted by a shortest counterexample. With that \
+                  rule mended, each of them holds.",
         command: "check --broken",
     };
     figure.around(&table(&["variant", "what is wrong", "does not hold", "#steps", "verdict"], rows))
@@ -83,8 +85,9 @@ fn counterexample(findings: &Findings) -> String {
     let figure = Figure {
         id: "counterexample",
         title: "One counterexample: Maekawa's rule of 1985 deadlocks",
-        caption: "At the end n0 and n1 wait for each other, and no message is in flight; crosses are requests whose answers are \
-                  held back, or never come. Each step is one event.",
+        caption: "At the end n0 and n1 wait for each other, and no message is in flight. Crosses \
+                  are requests whose answers are deferred, or never come. Each step is one \
+                  event.",
         command: "diagram maekawa_1985",
     };
     figure.around(&spacetime(&diagram, trace))

@@ -6,7 +6,7 @@ use crate::draw::chart::{Axis, Chart, Mark, Series};
 use crate::measure::contention::{Row, measurables};
 use crate::measure::workload::Workload;
 
-/// Locks that are not ours: their lines are broken.
+/// Locks that are not ours: their lines are dashed.
 const PEERS: [&str; 5] = ["std", "parking_lot", "parking_lot_fair", "spin_ticket", "mcs"];
 
 pub(super) fn section(findings: &Findings, commands: &Commands) -> Section {
@@ -23,8 +23,9 @@ pub(super) fn section(findings: &Findings, commands: &Commands) -> Section {
         id: "locks",
         title: "Locks beside their peers",
         lead: paragraph(
-            "All locks took turns in the same run, so that whatever else the machine did met all of them alike. \
-             Read the distances, not the heights: the machine is shared. Broken lines are other people's locks.",
+            "All locks took turns in the same run, so that other load of the machine affected all \
+             of them alike. Compare the lines with each other, not with other machines. Dashed \
+             lines are other people's locks.",
         ),
         body,
     }
@@ -65,7 +66,8 @@ fn uncontended(rows: &[Row], command: &str) -> String {
     let figure = Figure {
         id: "uncontended",
         title: "One thread, nobody else",
-        caption: "Locking and unlocking, and nothing else; the ratios are of speed, more is faster.",
+        caption: "Locking and unlocking, and nothing else. Ratios are of throughput: more is \
+                  faster.",
         command,
     };
     figure.around(&table(&["lock", "#ns per entry", "#x std", "#x parking_lot"], rows))
@@ -105,7 +107,7 @@ fn throughput(workload: Workload, rows: &[&Row], command: &str) -> String {
 }
 
 fn waits(workload: Workload, rows: &[&Row], command: &str) -> String {
-    // Where threads outnumber cores, waiting is what a lock is about.
+    // Waiting times matter most if threads outnumber cores.
     let Some(threads) = rows.iter().map(|row| row.threads).filter(|&it| it <= 8).max() else {
         return String::new();
     };
@@ -126,7 +128,7 @@ fn waits(workload: Workload, rows: &[&Row], command: &str) -> String {
     });
     let curves = Chart {
         x: Axis::named(
-            "so many of the waits are no longer",
+            "part of the waits that are no longer",
             rows[0].waits().map(|(part, _)| (place(part), name(part))).to_vec(),
         ),
         y: Axis::powers_of_ten(
@@ -137,7 +139,8 @@ fn waits(workload: Workload, rows: &[&Row], command: &str) -> String {
         series: series.collect(),
     };
     let title = format!("How long one waits, {}, {threads} threads", workload.name());
-    let caption = "From calling to being inside. At the right end the longest wait of a round; all are medians over the rounds.";
+    let caption = "From the call to the entry. At the right end is the longest wait of a round. \
+                   All are medians over the rounds.";
     let id = format!("waits-{}", workload.name());
     let figure = Figure { id: &id, title: &title, caption, command };
     figure.around(&(legend_of(&locks) + &chart(&curves, 380)))

@@ -1,4 +1,4 @@
-//! Messages beside their formulas, delays, and who does the work.
+//! Messages beside their formulas, delays, and the load of each node.
 
 use super::html::{Figure, Section, chart, legend, multiples, paragraph};
 use super::stories::STORIES;
@@ -16,8 +16,8 @@ pub(super) fn section(findings: &Findings, commands: &Commands) -> Section {
         id: "messages",
         title: "Messages beside their formulas",
         lead: paragraph(
-            "What an entry costs, as simulated; what a node sends to itself is no message. T is the time that a \
-             message takes.",
+            "Messages per entry, as simulated. What a node sends to itself does not count. T is \
+             the time that a message takes.",
         ),
         body,
     }
@@ -45,8 +45,9 @@ fn over_nodes(rows: &[Row], command: &str) -> String {
     let figure = Figure {
         id: "messages-over-nodes",
         title: "Messages per entry, over the number of nodes",
-        caption: "Means of simulated runs; at random and when all want in, delays differ, and messages overtake each other where \
-                  they may. Where a formula has no bound, none is drawn.",
+        caption: "Means of simulated runs. At random and when all want in, delays vary, and \
+                  messages overtake each other if the channels allow it. A formula without a bound \
+                  is not drawn.",
         command,
     };
     figure.around(&(legend + &multiples(charts)))
@@ -88,8 +89,8 @@ fn over_waiting(rows: &[WaitingRow], command: &str) -> String {
     let figure = Figure {
         id: "messages-over-load",
         title: "Banta's cycles: the more wait, the less each pays",
-        caption: "The thesis counts a message that the good site would send to itself; without it, the formula is what is \
-                  measured, to the message.",
+        caption: "The thesis counts a message that the good site would send to itself. Without it, \
+                  the measured cost is exactly the formula.",
         command,
     };
     let charts =
@@ -147,11 +148,11 @@ fn delays(rows: &[criteria::Row], command: &str) -> String {
     let figure = Figure {
         id: "synchronization-delay",
         title: "Synchronization delay",
-        caption: "From one's leaving to the next one's entering when all always want in, on average. Where k are inside at a \
-                  time, the next need not wait for the one that leaves.",
+        caption: "The mean time from an exit to the next entry, when all always want in. If k \
+                  users may be inside at a time, the next one need not wait for the exit.",
         command,
     };
-    // Names take their room: where there is little, it scrolls.
+    // Names need their width: on a narrow page the chart scrolls.
     let svg = bars.svg(640, 28 * delays.len() as u32 + 72);
     figure.around(&format!("<div class=\"scroll chart\">{svg}</div>"))
 }
@@ -184,8 +185,9 @@ fn loads(rows: &[criteria::Row], command: &str) -> String {
     });
     let figure = Figure {
         id: "load",
-        title: "Who does the work",
-        caption: "Messages that each node sends or receives for an entry of anybody, when all always want in.",
+        title: "Load of each node",
+        caption: "Messages that each node sends or receives per entry of any node, when all always \
+                  want in.",
         command,
     };
     figure.around(&multiples(charts))

@@ -1,6 +1,8 @@
-//! One page that shows what the lab found: locks, messages, explorations, and every algorithm with a diagram.
+//! One page that shows what the lab found: locks, messages, explorations, and every algorithm with
+//! a diagram.
 //!
-//! The page is made from [`Findings`], which its caller has measured. It needs no network and no scripts.
+//! The page is made from [`Findings`], which its caller has measured. It needs no network and no
+//! scripts.
 
 mod algorithms;
 mod explorations;
@@ -57,8 +59,9 @@ pub struct Commands {
 pub fn page(findings: &Findings, commands: &Commands) -> String {
     let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
     let lead = format!(
-        "<p>Mutual exclusion built from reads and writes, and from messages: what the lab measured, counted and explored \
-         in one run on a machine with {cores} cores. Below each figure stands the command that makes it.</p>"
+        "<p>Mutual exclusion built from reads and writes, and from messages: what the lab \
+         measured, counted and explored in one run on a machine with {cores} cores. Below each \
+         figure is the command that makes it.</p>"
     );
     let sections = [
         locks::section(findings, commands),

@@ -17,11 +17,15 @@
 //! 3. A seat once seen idle or with a greater ticket needs no second look: by invariant 2, what it
 //!    draws later is greater.
 //!
-//! | edge | write | read | carries |
-//! |---|---|---|---|
-//! | E1 | `LEAVE`: Release; `DOORWAY`, then ticket; a fence, then withdrawal | `LOOK`: Acquire | the critical sections of that seat |
-//! | E2 | `CHOOSING`, then `DOORWAY` | ticket, then `TURN`, then look | the looker sees that we choose, or we see its ticket and draw a greater one |
-//! | E3 | ticket, then `TURN` | `CHOOSING`, then `DOORWAY`, then the highest ticket | the same race from the other side |
+//! | edge | write | read |
+//! |---|---|---|
+//! | E1 | `LEAVE`: Release; `DOORWAY`, then ticket; a fence, then withdrawal | `LOOK`: Acquire |
+//! | E2 | `CHOOSING`, then `DOORWAY` | ticket, then `TURN`, then look |
+//! | E3 | ticket, then `TURN` | `CHOOSING`, then `DOORWAY`, then the highest ticket |
+//!
+//! - E1 carries the critical sections of that seat.
+//! - E2: the looker sees that we choose, or we see its ticket and draw a greater one.
+//! - E3: the same race from the other side.
 //!
 //! A look that finds a greater ticket, or a withdrawal, lets the looker pass. The relaxed store
 //! that wrote it ends the release sequence of the `LEAVE` before. The fence before that store makes

@@ -12,7 +12,7 @@
 //!
 //! | word `colour` | meaning |
 //! |---|---|
-//! | black (0, at first), white (1) | the colour that new tickets get; the other colour is served first |
+//! | black (0, at first), white (1) | the colour of new tickets; the other is served first |
 //!
 //! Only the customer on a seat writes that seat's word. The colour is written by the holder alone.
 //!
@@ -22,11 +22,15 @@
 //! 2. As long as nobody withdraws, no number passes `N`.
 //! 3. A seat once seen not to be ahead never gets ahead.
 //!
-//! | edge | write | read | carries |
-//! |---|---|---|---|
-//! | E1 | `LEAVE`: Release; `DOORWAY`, then ticket; a fence, then withdrawal | `LOOK`: Acquire | the critical sections of that seat |
-//! | E2 | `CHOOSING`, then `DOORWAY` | ticket, then `TURN`, then look | the looker sees that we choose, or we see its ticket |
-//! | E3 | ticket, then `TURN` | `CHOOSING`, then `DOORWAY`, then the highest number | the same race from the other side |
+//! | edge | write | read |
+//! |---|---|---|
+//! | E1 | `LEAVE`: Release; `DOORWAY`, then ticket; a fence, then withdrawal | `LOOK`: Acquire |
+//! | E2 | `CHOOSING`, then `DOORWAY` | ticket, then `TURN`, then look |
+//! | E3 | ticket, then `TURN` | `CHOOSING`, then `DOORWAY`, then the highest number |
+//!
+//! - E1 carries the critical sections of that seat.
+//! - E2: the looker sees that we choose, or we see its ticket.
+//! - E3: the same race from the other side.
 //!
 //! Withdrawal and invariant 2: Taubenfeld's bound assumes that every customer that draws also
 //! enters. Two customers that give up in turn, each drawing while the other still has its ticket,

@@ -26,9 +26,26 @@ pub struct Packed;
 
 /// Each register on a cache line of its own.
 ///
-/// A contender's store then takes no other register out of the caches of those that look at it. A
-/// register takes as much memory as [`CachePadded`] deems a line of the target, 128 bytes on
-/// x86-64.
+/// There is no false sharing: a store invalidates no other register in the caches of other cores. A
+/// register takes as much memory as [`CachePadded`] takes for a cache line of the target: 128 bytes
+/// on x86-64.
+///
+/// # When to use it
+///
+/// Measure first. [`Packed`] is the default, because with two threads it was never slower. All
+/// registers of a small packed lock fit on one cache line, so one line per entry moves between the
+/// cores, instead of one per register. With more seats, whose waiters look at different registers,
+/// padding may pay off.
+///
+/// Two threads on a virtual machine with two cores, in million entries per second, two runs:
+///
+/// | lock | packed | padded |
+/// |---|---|---|
+/// | [`Peterson`](super::Peterson), hot | 14.6, 15.1 | 4.4, 4.1 |
+/// | [`Bakery`](super::Bakery) of two seats, hot | 7.7, 8.1 | 5.7, 5.4 |
+///
+/// Hot is an empty critical section, entered again at once. With short critical sections the two
+/// layouts did not differ.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Padded;
 

@@ -8,15 +8,16 @@
 //! | lock | seats | order of service | registers |
 //! |---|---|---|---|
 //! | [`Bakery`] | any | first come, first served from the doorway | one per seat |
-//! | [`BlackWhiteBakery`] | any | the same, with tickets that never pass the number of seats | one per seat and one |
+//! | [`BlackWhiteBakery`] | any | the same, with bounded tickets | one per seat and one |
 //! | [`Tournament`] of [`Peterson`] | any | no starvation; one bypass per node | three per node |
-//! | [`Tournament`] of [`Priority`] | any | no starvation; a sleeping waiter may be passed | three per node |
+//! | [`Tournament`] of [`Priority`] | any | no starvation; bypass is unbounded | three per node |
 //! | [`Peterson`] | 2 | at most one bypass | three |
 //! | [`PetersonSwap`] | 2 | at most one bypass | three, one of them with a swap |
-//! | [`Priority`] | 2 | no starvation; a sleeping waiter may be passed | three |
+//! | [`Priority`] | 2 | no starvation; bypass is unbounded | three |
 //!
-//! Each file opens with its state table, its invariants and its edges. How a file's orderings are
-//! shown to be both enough and needed is told in [`verification`](crate::docs::verification).
+//! Each file opens with its state table, its invariants and its edges.
+//! [`verification`](crate::docs::verification) shows that the orderings are sufficient, and that
+//! each is needed.
 
 pub(crate) mod bakery;
 pub(crate) mod black_white;
@@ -186,7 +187,7 @@ pub trait Waiting {
     /// [`Withdrawn`] when the contender no longer wants to enter.
     fn wait(&self, place: Place, ready: impl Fn() -> bool) -> Result<(), Withdrawn>;
 
-    /// Called in the middle of an `acquire` after a change that others may wait for at `place`.
+    /// Called during an `acquire`, after a change that others may wait for at `place`.
     ///
     /// A way of waiting whose waiters sleep must see each sleeper that has not seen the change: it
     /// needs a full fence before it looks for sleepers, as they need one before their last look.
@@ -273,7 +274,8 @@ macro_rules! unlocked_at_first {
     ($what:literal: [$($generics:tt)*] $packed:ty, [$($any:tt)*] $lock:ty) => {
         impl<$($generics)*> $packed {
             $crate::lock::sync::constructor! {
-                #[doc = concat!("A ", $what, " that nobody holds, with [`Packed`](super::Packed) registers.")]
+                #[doc = concat!("A ", $what, " that nobody holds, with ")]
+                #[doc = "[`Packed`](super::Packed) registers."]
                 pub fn new() -> Self {
                     $crate::lock::raw::fresh!(Self)
                 }

@@ -19,12 +19,18 @@
 //!    other give way after giving way itself.
 //! 2. If both sides saw the other's flag up, the side that wrote `turn` first enters first.
 //!
-//! | edge | write | read | carries |
-//! |---|---|---|---|
-//! | E1 | `LOWER`: Release; `GIVE_WAY`, then lower | `SEE_DOWN`, `AWAIT_DOWN`: Acquire | the other's critical sections |
-//! | E2 | flag, then `RAISE` | flag, then `RAISE`, then see | of two sides that race at least one sees the other's flag |
-//! | E3 | turn, then `GIVE_WAY`, then await | flag, then `RAISE`, then turn | a side that passes because it saw the other's flag down gave way before the other comes back and gives way |
-//! | E4 | `RAISE`, then turn | `AWAIT_TURN`: Acquire | the other's critical sections, when it has come back and given way |
+//! | edge | write | read |
+//! |---|---|---|
+//! | E1 | `LOWER`: Release; `GIVE_WAY`, then lower | `SEE_DOWN`, `AWAIT_DOWN`: Acquire |
+//! | E2 | flag, then `RAISE` | flag, then `RAISE`, then see |
+//! | E3 | turn, then `GIVE_WAY`, then await | flag, then `RAISE`, then turn |
+//! | E4 | `RAISE`, then turn | `AWAIT_TURN`: Acquire |
+//!
+//! - E1 carries the other's critical sections.
+//! - E2: of two sides that race at least one sees the other's flag.
+//! - E3: a side that passes because it saw the other's flag down gave way before the other comes
+//!   back and gives way.
+//! - E4 carries the other's critical sections, when it has come back and given way.
 //!
 //! The usual text writes `want` and `turn` and only then looks; that needs a fence between the two
 //! stores and one after. The look in between costs nothing, since a fence stands there anyway, and

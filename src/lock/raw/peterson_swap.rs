@@ -4,11 +4,15 @@
 //! writes in an order that both sides know, and the later one has read the earlier. So entering
 //! needs no fence.
 //!
-//! | edge | write | read | carries |
-//! |---|---|---|---|
-//! | E1 | `LOWER`, `WITHDRAW`: Release | `SEE_DOWN`, `AWAIT_DOWN`: Acquire | the other's critical sections |
-//! | E2 | flag, then `GIVE`: Release | `TAKE`: Acquire, then see | the side that gives way second sees the other's flag |
-//! | E3 | `GIVE`: Release | `AWAIT_TURN`: Acquire | the other's critical sections, when it has come back and given way |
+//! | edge | write | read |
+//! |---|---|---|
+//! | E1 | `LOWER`, `WITHDRAW`: Release | `SEE_DOWN`, `AWAIT_DOWN`: Acquire |
+//! | E2 | flag, then `GIVE`: Release | `TAKE`: Acquire, then see |
+//! | E3 | `GIVE`: Release | `AWAIT_TURN`: Acquire |
+//!
+//! - E1 carries the other's critical sections.
+//! - E2: the side that gives way second sees the other's flag.
+//! - E3 carries the other's critical sections, when it has come back and given way.
 
 use scopeguard::ScopeGuard;
 

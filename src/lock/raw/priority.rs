@@ -21,10 +21,13 @@
 //!    in safety.
 //! 2. Of two sides that want to enter, the one with priority never lowers its flag.
 //!
-//! | edge | write | read | carries |
-//! |---|---|---|---|
-//! | E1 | `LOWER`: Release; `RAISE`, then lower | `SEE_DOWN`, `AWAIT_DOWN`: Acquire | the other's critical sections |
-//! | E2 | flag, then `RAISE` | flag, then `RAISE`, then see | of two sides that race at least one sees the other's flag |
+//! | edge | write | read |
+//! |---|---|---|
+//! | E1 | `LOWER`: Release; `RAISE`, then lower | `SEE_DOWN`, `AWAIT_DOWN`: Acquire |
+//! | E2 | flag, then `RAISE` | flag, then `RAISE`, then see |
+//!
+//! - E1 carries the other's critical sections.
+//! - E2: of two sides that race at least one sees the other's flag.
 //!
 //! Stepping back lowers the flag of a side that was not inside this time. It is part of E1 all the
 //! same: the other side may pass because of it, and a relaxed store ends the release sequence of

@@ -18,7 +18,7 @@ pub struct Edge {
 }
 
 impl Edge {
-    /// No ordering: nothing rides on the access.
+    /// No ordering: no happens-before edge depends on the access.
     pub const RELAXED: Self = Self::new("relaxed", Ordering::Relaxed);
 
     #[cfg(not(exclusion_loom))]
@@ -73,10 +73,13 @@ impl Edge {
 /// Declares the edges of a file, and `EDGES`, the list of them.
 macro_rules! edges {
     ($file:literal: $($(#[$doc:meta])* $name:ident = $kind:ident;)*) => {
-        $($(#[$doc])* const $name: $crate::lock::sync::edge::Edge = $crate::lock::sync::edge::Edge::new(
-            concat!($file, "::", stringify!($name)),
-            $crate::lock::sync::edge::kinds::$kind,
-        );)*
+        $(
+            $(#[$doc])*
+            const $name: $crate::lock::sync::edge::Edge = $crate::lock::sync::edge::Edge::new(
+                concat!($file, "::", stringify!($name)),
+                $crate::lock::sync::edge::kinds::$kind,
+            );
+        )*
 
         #[cfg(exclusion_loom)]
         pub(crate) const EDGES: &[$crate::lock::sync::edge::Edge] = &[$($name),*];

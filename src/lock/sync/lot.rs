@@ -9,7 +9,7 @@
 
 pub(crate) use queues::{Deadline, Lot, has_passed};
 
-/// What a sleeper gets that is only woken.
+/// What a sleeper gets that is woken and given nothing.
 pub(crate) const NOTHING: usize = 0;
 
 #[cfg(all(feature = "std", not(exclusion_loom)))]

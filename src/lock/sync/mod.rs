@@ -20,7 +20,10 @@ pub(crate) use core::sync::atomic::Ordering;
 
 /// A constructor: `const`, except under loom, whose atomics are registered as they are made.
 macro_rules! constructor {
-    ($(#[$attribute:meta])* $visibility:vis fn $name:ident($($argument:ident: $type:ty)?) -> $result:ty $body:block) => {
+    (
+        $(#[$attribute:meta])*
+        $visibility:vis fn $name:ident($($argument:ident: $type:ty)?) -> $result:ty $body:block
+    ) => {
         #[cfg(not(exclusion_loom))]
         $(#[$attribute])*
         $visibility const fn $name($($argument: $type)?) -> $result $body

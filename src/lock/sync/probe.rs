@@ -1,9 +1,9 @@
-//! What loom watches inside a leased lock. On the machine there is nothing to it.
+//! What loom watches inside a leased lock. In a normal build all of it is empty.
 //!
 //! Loom sees a race only where two threads come to the same cell. The data behind a leased lock is
 //! kept elsewhere, and a seat's registers are atomics, so the lock itself has to show loom what
-//! must not happen: two holders, two users of a seat, or two winners of the raw lock; or one of
-//! them that does not know what the one before it did.
+//! must not happen: two holders, two users of a seat, or two winners of the raw lock; or two of
+//! them without a happens-before edge between them.
 
 pub(crate) use watched::Probe;
 

@@ -20,12 +20,13 @@ mod machine {
         std::thread::Builder::new().name(name).spawn(run)
     }
 
-    /// What comes before the time is up.
+    /// The next message, or None if the deadline comes first.
     pub(crate) fn receive_until<M>(inbox: &Receiver<M>, due: Instant) -> Option<M> {
         inbox.recv_timeout(due.saturating_duration_since(Instant::now())).ok()
     }
 
-    /// Waits at most until the deadline. Says whether the time is up; None if somebody panicked.
+    /// Waits at most until the deadline. Says whether the time is up; None if another user of the
+    /// mutex panicked.
     pub(crate) fn wait_until<'a, T>(
         news: &Condvar,
         state: MutexGuard<'a, T>,
@@ -79,7 +80,8 @@ mod machine {
         }
     }
 
-    /// After a panic inside, the data is as it was left: as with `parking_lot`, nobody is kept from it.
+    /// After a panic inside, the data is as it was left: as with `parking_lot`, nobody is kept from
+    /// it.
     fn if_free<G>(attempt: TryLockResult<G>) -> Option<G> {
         match attempt {
             Ok(access) => Some(access),
@@ -89,7 +91,8 @@ mod machine {
     }
 }
 
-/// There is no time under loom: a deadline passes at the first wait, and a timer runs out as soon as its node looks.
+/// There is no time under loom: a deadline passes at the first wait, and a timer runs out as soon
+/// as its node looks.
 #[cfg(exclusion_loom)]
 mod modelled {
     use core::marker::PhantomData;
@@ -124,8 +127,8 @@ mod modelled {
         mutex.lock().ok().map(|state| (state, true))
     }
 
-    /// Data in a cell of loom's, which checks each access: two at a time, or one that does not know what the last one
-    /// did, fails the model.
+    /// Data in a cell of loom's, which checks each access: two accesses at a time, or two without a
+    /// happens-before edge between them, fail the model.
     pub struct ExclusiveCell<T>(UnsafeCell<T>);
 
     // SAFETY: loom checks that no two accesses overlap.

@@ -1,12 +1,12 @@
-//! What runs machines: threads and channels, a simulator, an exhaustive checker, and a replay of what they wrote down.
+//! Runners: threads and channels, a simulator, an exhaustive checker, and a replay of traces.
 //!
 //! All of them call [`step`](super::step), and differ in what they do with the outputs:
 //!
 //! | runner | a message | a timer | an entry |
 //! |---|---|---|---|
-//! | `actor` | into the channel of the other node's thread | a wait with a deadline | wakes the thread of the user |
-//! | `sim` | arrives after a simulated delay | after simulated periods | the user stays for a simulated time |
-//! | `check` | into a multiset: any of them may arrive next | may run out next | the user may leave next |
+//! | `actor` | into the receiver's channel | a wait with a deadline | wakes the user's thread |
+//! | `sim` | after a simulated delay | after simulated periods | the user stays a simulated time |
+//! | `check` | any message in flight may be next | may run out next | the user may leave next |
 //! | `replay` | must be as it is written | must be as it is written | must be as it is written |
 
 pub mod actor;

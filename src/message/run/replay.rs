@@ -27,11 +27,12 @@ pub enum ReplayCause {
     Cluster(ClusterError),
     /// The trace names a node that the cluster does not have.
     UnknownNode(NodeId),
-    /// A message that was not sent, or has been received already, or goes elsewhere; or a timer that was not set.
+    /// A message that was not sent, was received before, or was sent to another node; or a timer
+    /// that was not set.
     NotInFlight(String),
-    /// Something happens that must not: a node refuses what the trace gives it, for one.
+    /// A violation. For example, a node refuses an input of the trace.
     Violation(Violation),
-    /// The trace says one thing, the nodes do another.
+    /// The nodes do something else than the trace says.
     Departs {
         /// What the trace says.
         written: Option<String>,
@@ -72,8 +73,8 @@ impl Error for ReplayError {
     }
 }
 
-/// Gives a fresh cluster the inputs of a trace, in its order, and compares what the nodes do with what is written.
-/// Returns the cluster as it is at the end.
+/// Gives a fresh cluster the inputs of a trace, in its order, and compares what the nodes do with
+/// what is written. Returns the cluster as it is at the end.
 ///
 /// # Errors
 /// If the nodes are no cluster; and at the first difference.
@@ -104,7 +105,7 @@ struct Replay<'a, P: Machine> {
     events: std::slice::Iter<'a, Event>,
 }
 
-/// What was sent and set, but has not arrived or run out.
+/// The messages that have not arrived, and the timers that have not run out.
 struct InFlight<M> {
     /// By number.
     messages: HashMap<u64, (NodeId, NodeId, M)>,
@@ -112,7 +113,7 @@ struct InFlight<M> {
 }
 
 impl<P: Machine> Replay<'_, P> {
-    /// Starts the nodes whose start leads to nothing, and so is not written.
+    /// Starts the nodes whose start has no outputs. The trace does not mention those.
     fn start_silently(&mut self, trace: &Trace) -> Result<(), ReplayCause> {
         let starts = |event: &&Event| event.happening == Happening::Starts;
         let written: Vec<_> = trace.events.iter().filter(starts).map(|event| event.node).collect();

@@ -1,18 +1,19 @@
-//! Writing a run down.
+//! Writes a run down as a trace.
 
 use crate::message::{Event, Happening, Input, Message, NodeId, Output, Time, Trace};
 
-/// Writes down what happens to nodes and what they do, and numbers messages from 1 as they are sent.
+/// Writes down the inputs and outputs of nodes. Messages are numbered from 1 in the order in which
+/// they are sent.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Scribe {
     pub(super) trace: Trace,
     sent: u64,
-    /// A start, which is worth a line only if it leads to something.
+    /// A start. It is written only if it has outputs.
     start: Option<Event>,
 }
 
 impl Scribe {
-    /// A node gets an input. The number is that of the message, if it is one.
+    /// A node gets an input. If it is a message, `number` is that of the message.
     pub(super) fn input<M>(&mut self, time: Time, node: NodeId, input: &Input<M>, number: u64) {
         let event = Event { time, node, happening: Happening::of_input(input, number) };
         if matches!(input, Input::Start) {
@@ -23,7 +24,7 @@ impl Scribe {
         }
     }
 
-    /// A node does something. Returns the message's number, if it is one.
+    /// A node makes an output. If it is a message, the result is its number.
     pub(super) fn output<M: Message>(
         &mut self,
         time: Time,

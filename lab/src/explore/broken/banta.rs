@@ -8,24 +8,26 @@ use exclusion::message::{
     BantaEfficient, Machine, Message, NodeId, Outbox, Phase, Protocol, Refused, Shared, Timer,
 };
 
-/// Chapter 4 as printed: an update that comes late is believed, and a request comes back to its sender.
+/// Chapter 4 as printed: a stale update is accepted, and a request comes back to its sender.
 pub fn banta_4_as_printed(flawed: bool) -> Check<Chapter4> {
     let cluster = Chapter4::cluster(3, flawed.then_some(Flaw4::NoEpochs));
     Check::new(cluster).requests_of(NodeId(2), 2)
 }
 
-/// Chapter 4, where the local queue is copied to the token's queue: the token visits sites that want nothing.
+/// Chapter 4, where the local queue is copied to the token's queue: the token visits sites that
+/// want nothing.
 pub fn banta_queue_copied(flawed: bool) -> Check<Chapter4> {
     Check::new(Chapter4::cluster(2, flawed.then_some(Flaw4::Copies)))
 }
 
-/// Chapter 4 as printed, where a site asks even if it has the token itself: it waits for its own request.
+/// Chapter 4 as printed, where a site asks even if it has the token itself: it waits for its own
+/// request.
 pub fn banta_holder_asks(flawed: bool) -> Check<Chapter4> {
     Check::new(Chapter4::cluster(2, flawed.then_some(Flaw4::HolderAsks)))
 }
 
-/// Chapter 5 as written, where messages may take longer than a period: a late request is kept where the token never
-/// comes.
+/// Chapter 5 as written, where messages may take longer than a period: a late request is kept where
+/// the token never comes.
 pub fn banta_5_strict_without_tmax(flawed: bool) -> Check<BantaEfficient> {
     let cluster = BantaEfficient::cluster(3, Late::Strict).expect("three are enough");
     let timers = if flawed { Timers::AnyTime } else { Timers::InTime };
@@ -48,8 +50,8 @@ pub fn banta_6_early_release(flawed: bool) -> Check<Chapter6> {
     Check::new(Chapter6::cluster(4, 1, flawed.then_some(Flaw6::ForgetsEarly)))
 }
 
-/// Chapter 6, where of two sites the lower number is told of a leaving, instead of the one that comes first: nobody
-/// tells the good site, or the wrong one waits.
+/// Chapter 6, where of two sites the lower number is told of a leaving, instead of the one that
+/// comes first: nobody tells the good site, or the wrong one waits.
 pub fn banta_6_numbers(flawed: bool) -> Check<Chapter6> {
     Check::new(Chapter6::cluster(4, 1, flawed.then_some(Flaw6::ByNumber)))
 }
@@ -235,13 +237,13 @@ pub struct Token6 {
 /// What the sites of [`Chapter6`] say to each other.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Message6 {
-    /// I want in.
+    /// A request.
     Request,
     /// This is a good site to ask.
     Update(NodeId),
     /// The token.
     Token(Token6),
-    /// I have left.
+    /// The sender has left.
     Release,
 }
 
@@ -330,7 +332,8 @@ impl Chapter6 {
             self.token = Some(token);
             self.pass_on(out);
         } else {
-            // Two flaws: of the sites that must leave, only some are out; and nothing puts the semaphore back to k.
+            // Two flaws: of the sites that must leave, only some are out; and nothing puts the
+            // semaphore back to k.
             self.to_leave = Some(match self.flaw {
                 Some(Flaw6::WaitsForAll) => self.entries,
                 _ => self.entries - token.semaphore,

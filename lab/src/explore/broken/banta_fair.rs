@@ -5,8 +5,9 @@ use std::collections::VecDeque;
 use exclusion::message::check::Check;
 use exclusion::message::{Machine, Message, NodeId, Outbox, Phase, Protocol, Refused, Shared};
 
-/// Section 4.6, where only the history says whether a copy of a request is still needed: one that is on the token's queue
-/// already is put there again, and the token visits a site that wants nothing.
+/// Section 4.6, where only the history says whether a copy of a request is still needed: one that
+/// is on the token's queue already is put there again, and the token visits a site that wants
+/// nothing.
 pub fn banta_fair_twice(flawed: bool) -> Check<Fair> {
     Check::new(Fair::cluster(3, flawed)).requests(2)
 }
@@ -32,7 +33,8 @@ impl Message for FairMessage {
     }
 }
 
-/// What the token of [`Fair`] carries: the sites that it visits, the number of each site's last entry, and the epoch of the last.
+/// What the token of [`Fair`] carries: the sites that it visits, the number of each site's last
+/// entry, and the epoch of the last.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct FairToken {
     queue: VecDeque<NodeId>,

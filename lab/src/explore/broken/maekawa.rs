@@ -1,4 +1,4 @@
-//! Quorums without the remedy: nobody gives way in time.
+//! Quorums without the remedy against deadlock.
 
 use std::collections::BTreeSet;
 
@@ -21,7 +21,8 @@ pub fn maekawa_remedied() -> Check<Maekawa> {
         .keeps_its_invariant()
 }
 
-/// Maekawa's own rule: a request that waits, and that a still older one comes before, is not told that it has failed.
+/// Maekawa's own rule: a waiting request is not told that it has failed when an older one overtakes
+/// it.
 pub fn maekawa_1985(flawed: bool) -> Check<Maekawa1985> {
     let sets = [&[0, 1, 2][..], &[1, 2], &[2]].map(|set| set.iter().copied().map(NodeId));
     Check::new(Maekawa1985::cluster(&Quorums::new(sets).expect("they meet in n2"), flawed))
@@ -30,17 +31,17 @@ pub fn maekawa_1985(flawed: bool) -> Check<Maekawa1985> {
 /// What the nodes of [`Maekawa1985`] say to each other, about a request.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum GrantMessage {
-    /// May I?
+    /// A request for confirmation.
     Request(Stamp),
-    /// You may.
+    /// A confirmation.
     Confirm(Stamp),
-    /// Somebody older is here already.
+    /// An older request has the confirmation, or waits for it.
     Failed(Stamp),
-    /// Somebody older has come: would you give it back?
+    /// An older request has come: asks for the confirmation back.
     Inquire(Stamp),
-    /// Here it is; I still want in.
+    /// Gives the confirmation back, and keeps the request.
     Relinquish(Stamp),
-    /// I have left.
+    /// The sender has left.
     Release(Stamp),
 }
 
@@ -57,7 +58,8 @@ impl Message for GrantMessage {
     }
 }
 
-/// Maekawa's algorithm with its own rule: only a node that has failed somewhere gives way. Perhaps with Sanders' correction.
+/// Maekawa's algorithm with its own rule: only a node that has failed somewhere gives way. Perhaps
+/// with Sanders' correction.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Maekawa1985 {
     flawed: bool,
@@ -67,11 +69,13 @@ pub struct Maekawa1985 {
     phase: Phase,
     clock: Clock,
     asked: u64,
-    /// Which arbiters have confirmed, have not and will not soon, and would like their confirmation back.
+    /// The arbiters that have confirmed, those that have failed us, and those that asked for their
+    /// confirmation back.
     confirmed: NodeSet,
     failed: NodeSet,
     inquired: NodeSet,
-    /// As arbiter: the request that has our confirmation, whether we have inquired about it, and those that wait.
+    /// As arbiter: the request that has our confirmation, whether we have inquired about it, and
+    /// the waiting requests.
     granted: Option<Stamp>,
     has_inquired: bool,
     waiting: BTreeSet<Stamp>,

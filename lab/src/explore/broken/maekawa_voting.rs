@@ -1,8 +1,8 @@
 //! Plain voting: Maekawa's idea without the remedy. A demonstration that **deadlocks**.
 //!
-//! Each node gives its vote to the first node that asks, keeps it there until it is released, and queues the others as they
-//! come. Three nodes that ask at the same time may get one vote of two each, and then wait for ever. Use
-//! [`Maekawa`](exclusion::message::Maekawa).
+//! Each node gives its vote to the first node that asks, keeps it there until it is released, and
+//! queues the others as they come. Three nodes that ask at the same time may get one vote of two
+//! each, and then wait for ever. Use [`Maekawa`](exclusion::message::Maekawa).
 //!
 //! | message | when | to |
 //! |---|---|---|
@@ -21,11 +21,11 @@ use exclusion::message::{
 /// What the nodes say to each other.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Message {
-    /// Your vote, please.
+    /// Asks for the vote.
     Request,
-    /// You have it.
+    /// Gives the vote.
     Vote,
-    /// I have left.
+    /// The sender has left.
     Release,
 }
 

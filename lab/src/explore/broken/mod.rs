@@ -1,8 +1,9 @@
-//! Algorithms that are broken on purpose, each in one rule: to see that the [checker](exclusion::message::check) notices.
+//! Algorithms that are broken on purpose, each in one rule: to see that the
+//! [checker](exclusion::message::check) notices.
 //!
-//! Each is as short as can be, has no checks of its inputs beyond what it needs, and comes as a model of the smallest
-//! cluster that shows what is wrong. Beside each stands the same with that one rule right, and nothing else changed: it
-//! holds, so what was found is the flaw.
+//! Each is short, checks its inputs only where it must, and is a model of the smallest cluster that
+//! shows the flaw. Each also exists with that one rule mended, and nothing else changed. The mended
+//! one holds, so the counterexample is due to the flaw.
 //!
 //! ```
 //! use exclusion::message::check::{Checker, Model};
@@ -46,7 +47,7 @@ impl Broken {
         self.counterexample(explored).is_some()
     }
 
-    /// The way to where it does not hold.
+    /// The path to where it does not hold.
     pub fn counterexample<'a>(&self, explored: &'a Explored) -> Option<&'a Shown> {
         let finding = explored.refuted().find(|finding| finding.property == self.violates);
         finding.and_then(|finding| finding.counterexample.as_ref())
@@ -62,12 +63,15 @@ impl Broken {
 }
 
 macro_rules! broken {
-    ($($name:literal is $flawed:expr, mended $mended:expr, violates $property:literal: $why:literal;)*) => {
+    ($(
+        $name:literal is $flawed:expr, mended $mended:expr, violates $property:literal:
+            $why:literal;
+    )*) => {
         /// Every algorithm that is broken.
         pub const BROKEN: &[Broken] =
             &[$(Broken { name: $name, why: $why, violates: $property }),*];
 
-        /// Does something with the model of this name. None if there is no such.
+        /// Shows the model of this name to the visitor. None if there is no such model.
         pub fn with_broken<V: ModelVisitor>(name: &str, visitor: V) -> Option<V::Output> {
             match name {
                 $($name => Some(visitor.visit($name, $flawed)),)*
@@ -75,7 +79,7 @@ macro_rules! broken {
             }
         }
 
-        /// Does something with the same, mended. None if there is no such.
+        /// Shows the mended model of this name to the visitor. None if there is no such model.
         pub fn with_mended<V: ModelVisitor>(name: &str, visitor: V) -> Option<V::Output> {
             match name {
                 $($name => Some(visitor.visit($name, $mended)),)*
@@ -87,7 +91,10 @@ macro_rules! broken {
 
 /// Variants whose constructor takes whether to be flawed.
 macro_rules! switched {
-    ($($name:literal is $make:path, violates $property:literal: $why:literal;)* also $($rest:tt)*) => {
+    (
+        $($name:literal is $make:path, violates $property:literal: $why:literal;)*
+        also $($rest:tt)*
+    ) => {
         broken! {
             $($name is $make(true), mended $make(false), violates $property: $why;)*
             $($rest)*
@@ -118,7 +125,8 @@ switched! {
         "the younger of two requests goes first";
     "carvalho_roucairol_empty" is permission::carvalho_roucairol_empty, violates "mutual exclusion":
         "at first everybody has everybody's permission";
-    "carvalho_roucairol_one_request" is permission::carvalho_roucairol_one_request, violates "no deadlock":
+    "carvalho_roucairol_one_request" is permission::carvalho_roucairol_one_request,
+        violates "no deadlock":
         "a permission given away to an older request is not asked for again";
     "maekawa_1985" is maekawa::maekawa_1985, violates "no deadlock":
         "a waiting request that an older one comes before is not told";
@@ -159,7 +167,8 @@ switched! {
     "banta_6_numbers" is banta::banta_6_numbers, violates "no deadlock":
         "of two sites the lower number is told, not the one that comes first";
     also
-    "maekawa_voting" is maekawa::maekawa_voting(), mended maekawa::maekawa_remedied(), violates "no deadlock":
+    "maekawa_voting" is maekawa::maekawa_voting(), mended maekawa::maekawa_remedied(),
+        violates "no deadlock":
         "nobody gives a vote back before it has been inside";
     "singhal_heuristic_as_published" is singhal::singhal_heuristic_as_published(),
         mended singhal::singhal_heuristic_remedied(), violates "no deadlock":

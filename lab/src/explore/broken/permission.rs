@@ -1,4 +1,4 @@
-//! Wrong algorithms that ask for permission.
+//! Broken permission-based algorithms.
 
 use exclusion::message::check::Check;
 use exclusion::message::lamport::Message as TimedMessage;
@@ -9,18 +9,21 @@ use exclusion::message::{
     Stamp,
 };
 
-/// Ricart's and Agrawala's algorithm, where requests of the same time confirm each other: both enter.
+/// Ricart's and Agrawala's algorithm, where requests of the same time confirm each other: both
+/// enter.
 pub fn ricart_agrawala_ties(flawed: bool) -> Check<Asking> {
     Check::new(Asking::ricart_agrawala(2, flawed.then_some(Flaw::TiesConfirm)))
 }
 
-/// Ricart's and Agrawala's algorithm, where requests of the same time hold each other back: both wait for ever.
+/// Ricart's and Agrawala's algorithm, where requests of the same time hold each other back: both
+/// wait for ever.
 pub fn ricart_agrawala_ties_held(flawed: bool) -> Check<Asking> {
     Check::new(Asking::ricart_agrawala(2, flawed.then_some(Flaw::TiesHold)))
 }
 
-/// Ricart's and Agrawala's algorithm, where a node counts on from the numbers that others ask with, and not from its own:
-/// it asks with the same number again and again, and the other never comes before it.
+/// Ricart's and Agrawala's algorithm, where a node counts on from the numbers that others ask with,
+/// and not from its own: it asks with the same number again and again, and the other never comes
+/// before it.
 pub fn ricart_agrawala_own_number(flawed: bool) -> Check<Asking> {
     Check::new(Asking::ricart_agrawala(2, flawed.then_some(Flaw::OwnForgotten)))
         .requests_of(NodeId(0), 4)
@@ -34,33 +37,36 @@ pub fn ricart_agrawala_youngest(flawed: bool) -> Check<Asking> {
     })
 }
 
-/// Carvalho's and Roucairol's algorithm, where at first everybody has everybody's permission: all enter unasked.
+/// Carvalho's and Roucairol's algorithm, where at first everybody has everybody's permission: all
+/// enter unasked.
 pub fn carvalho_roucairol_empty(flawed: bool) -> Check<Asking> {
     Check::new(Asking::carvalho_roucairol(2, flawed.then_some(Flaw::AllPermitted)))
         .keeps_its_invariant()
 }
 
-/// Carvalho's and Roucairol's algorithm, where a node that gives a permission away to an older request does not
-/// ask for it again: it never comes back.
+/// Carvalho's and Roucairol's algorithm, where a node that gives a permission away to an older
+/// request does not ask for it again: it never comes back.
 pub fn carvalho_roucairol_one_request(flawed: bool) -> Check<Asking> {
     let cluster = Asking::carvalho_roucairol(3, flawed.then_some(Flaw::AsksOnce));
     Check::new(cluster).keeps_its_invariant().requests_of(NodeId(1), 2)
 }
 
-/// Lamport's algorithm on channels of any order, which it does not claim: a confirmation overtakes the older request before it.
+/// Lamport's algorithm on channels of any order, which it does not claim: a confirmation overtakes
+/// the older request before it.
 pub fn lamport_unordered(flawed: bool) -> Check<Unordered> {
     let channels = if flawed { Channels::AnyOrder } else { Channels::Fifo };
     Check::new(Unordered::cluster(2)).channels(channels)
 }
 
-/// Raymond's algorithm for k entries, where an answer at once also answers the requests held back; one of them may be
-/// the younger one.
+/// Raymond's algorithm for k entries, where an answer at once also answers the requests held back;
+/// one of them may be the younger one.
 pub fn raymond_k_combined(flawed: bool) -> Check<Counted> {
     let cluster = Counted::cluster(3, 2, flawed.then_some(CountedFlaw::SaysTooMuch));
     Check::new(cluster).requests_of(NodeId(2), 2)
 }
 
-/// Raymond's algorithm for k entries, where answers are only counted: one that comes late counts for the next request.
+/// Raymond's algorithm for k entries, where answers are only counted: one that comes late counts
+/// for the next request.
 pub fn raymond_k_late_answer(flawed: bool) -> Check<Counted> {
     let cluster = Counted::cluster(3, 2, flawed.then_some(CountedFlaw::CountsLate));
     Check::new(cluster).requests_of(NodeId(2), 2)

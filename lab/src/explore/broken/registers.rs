@@ -1,9 +1,10 @@
-//! Wrong locks over shared registers.
+//! Broken locks over shared registers.
 
 use crate::explore::registers::Contention;
 use crate::explore::seat_program::{Bakery, BakeryFlaw, BlackWhite, Tournament};
 
-/// The bakery, where nobody says that it is choosing: two draw the same ticket, and the first to look misses the other.
+/// The bakery, where nobody says that it is choosing: two draw the same ticket, and the first to
+/// look misses the other.
 pub fn bakery_hasty(flawed: bool) -> Contention<Bakery> {
     bakery(flawed.then_some(BakeryFlaw::Hasty))
 }
@@ -32,7 +33,8 @@ pub fn black_white_hasty(flawed: bool) -> Contention<BlackWhite> {
     Contention::first_come(BlackWhite { seats: 2, hasty: flawed }, 2)
 }
 
-/// The tournament, released from the leaf up: a neighbour climbs meanwhile, and its flag is lowered by the one that leaves.
+/// The tournament, released from the leaf up: a neighbour climbs meanwhile, and its flag is lowered
+/// by the one that leaves.
 pub fn tournament_leaf_first(flawed: bool) -> Contention<Tournament> {
     let contention = Contention::unordered(Tournament { seats: 4, leaf_first: flawed }, 4);
     Contention { entries: vec![2, 1, 1, 1], ..contention }

@@ -5,8 +5,8 @@ use exclusion::message::{
     Machine, Message, NodeId, Outbox, Phase, Protocol, Refused, Shared, SinghalHeuristic,
 };
 
-/// Singhal's heuristic as published: the token makes a node forget that another wants in, while its request is still
-/// in flight.
+/// Singhal's heuristic as published: the token makes a node forget that another wants in, while its
+/// request is still in flight.
 pub fn singhal_heuristic_as_published() -> Check<Published> {
     Check::new(Published::cluster(3)).requests_of(NodeId(2), 2)
 }
@@ -17,14 +17,14 @@ pub fn singhal_heuristic_remedied() -> Check<SinghalHeuristic> {
     Check::new(cluster).keeps_its_invariant().requests_of(NodeId(2), 2)
 }
 
-/// What a node of [`Published`] believes of another: whether it wants in, and the number of the request that this rests
-/// on.
+/// What a node of [`Published`] believes of another: whether it wants in, and the number of the
+/// request that this rests on.
 type Belief = (bool, u64);
 
 /// What the nodes of [`Published`] say to each other.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum PublishedMessage {
-    /// I want in, for the time with this number.
+    /// A request with this number.
     Request(u64),
     /// The token, with what is known where it has been.
     Token(Vec<Belief>),

@@ -1,4 +1,4 @@
-//! Wrong algorithms in which a token is the permission.
+//! Broken token-based algorithms.
 
 use std::collections::VecDeque;
 
@@ -10,8 +10,8 @@ use exclusion::message::{
     TokenClaim,
 };
 
-/// Naimi's and Trehel's algorithm, where only a node that wants in remembers a successor: a request that finds the token
-/// resting is lost.
+/// Naimi's and Trehel's algorithm, where only a node that wants in remembers a successor: a request
+/// that finds the token resting is lost.
 pub fn naimi_trehel_forwarding(flawed: bool) -> Check<Forwarding> {
     let cluster = NaimiTrehel::cluster(2).expect("two are enough");
     let node = |inner| Forwarding { flawed, inner, wants: false };
@@ -23,13 +23,14 @@ pub fn suzuki_kasami_stack(flawed: bool) -> Check<Numbered> {
     patience(Numbered::cluster(3, if flawed { Next::Stack } else { Next::Queue }), 2)
 }
 
-/// Suzuki's and Kasami's algorithm, where a request that finds the token resting is served whatever its number: the token
-/// comes to a node that has been served.
+/// Suzuki's and Kasami's algorithm, where a request that finds the token resting is served whatever
+/// its number: the token comes to a node that has been served.
 pub fn suzuki_kasami_stale(flawed: bool) -> Check<Numbered> {
     Check::new(Numbered::cluster(3, if flawed { Next::Asking } else { Next::Queue }))
 }
 
-/// Suzuki's and Kasami's algorithm, where a node that sends the token on keeps it too: then there are two.
+/// Suzuki's and Kasami's algorithm, where a node that sends the token on keeps it too: then there
+/// are two.
 pub fn suzuki_kasami_kept(flawed: bool) -> Check<Numbered> {
     let cluster = Numbered::cluster(2, if flawed { Next::Keeping } else { Next::Queue });
     Check::new(cluster).one_token(TokenClaim {
@@ -38,18 +39,21 @@ pub fn suzuki_kasami_kept(flawed: bool) -> Check<Numbered> {
     })
 }
 
-/// Ricart's and Agrawala's token, where a node that leaves looks for the next from the lowest number: the highest starves.
+/// Ricart's and Agrawala's token, where a node that leaves looks for the next from the lowest
+/// number: the highest starves.
 pub fn ricart_agrawala_token_lowest(flawed: bool) -> Check<Numbered> {
     patience(Numbered::cluster(3, if flawed { Next::Lowest } else { Next::Round }), 2)
 }
 
-/// Raymond's tree, where a node that has the token serves itself first: in the middle of a star it passes those that asked
-/// before. It does so once each time that the token comes by, so nobody starves; but one is passed once more than is fair.
+/// Raymond's tree, where a node that has the token serves itself first: in the middle of a star it
+/// passes those that asked before. It does so once each time that the token comes by. So no node
+/// starves, but the bound on bypass is exceeded by one.
 pub fn raymond_greedy(flawed: bool) -> Check<Lift> {
     patience(Lift::star(3, flawed), 1)
 }
 
-/// Of three, each wants in three times, and nobody may be passed by more than so many, where messages are quick.
+/// Three nodes, each of which wants in three times, with a bound on bypass. Users act only when no
+/// message is in flight.
 fn patience<P: Protocol>(cluster: Vec<P>, most: u8) -> Check<P> {
     Check::new(cluster).requests(3).users(Users::Unhurried).bypass(most)
 }
@@ -121,7 +125,8 @@ enum Next {
     Stack,
     /// Wrong: the lowest number.
     Lowest,
-    /// Wrong: a node that asks while the token rests, whatever its number; else first come, first served.
+    /// Wrong: a node that asks while the token rests, whatever its number; else first come, first
+    /// served.
     Asking,
     /// Wrong: first come, first served, but the token stays as well.
     Keeping,
@@ -130,7 +135,7 @@ enum Next {
 /// What the nodes of [`Numbered`] say to each other.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum NumberedMessage {
-    /// I want in, for the time with this number.
+    /// A request with this number.
     Request(u64),
     /// The token: the number of each node's last entry, and the nodes that wait.
     Token(Vec<u64>, Vec<NodeId>),

@@ -8,8 +8,8 @@ const GRANTED_BY_AGE: &str = "One node at a time is inside, nothing deadlocks an
     deliver in any order.";
 
 /// What a triangle costs, whatever the scheme.
-const TRIANGLE: &str = "An entry takes 3(K-1) messages alone and at most 6(K-1) on average, where K \
-    is t, about √(2n), and the next node enters at most 2T after one leaves.";
+const TRIANGLE: &str = "An entry takes 3(K-1) messages alone and at most 6(K-1) on average, where \
+    K is t, about √(2n), and the next node enters at most 2T after one leaves.";
 
 /// Up to the first that has a token, in the order of the registry.
 pub(super) const STORIES: &[Story] = &[

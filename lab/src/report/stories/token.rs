@@ -21,8 +21,8 @@ pub(super) const STORIES: &[Story] = &[
         title: "Suzuki and Kasami",
         source: "1985",
         how: "A node sends a numbered request to all others; the token carries a queue and the \
-            number of each node's last entry, and who leaves queues all unserved requests that it \
-            has heard of and sends the token to the first.",
+            number of each node's last entry, and a node that leaves queues all unserved requests \
+            that it has heard of and sends the token to the first.",
         cost: "An entry takes n messages, or none if the token rests at the node, and the next \
             node enters T after one leaves.",
         guarantee: "One node at a time is inside and nobody starves, for the token's queue is \
@@ -94,8 +94,8 @@ pub(super) const STORIES: &[Story] = &[
         title: "Ricart and Agrawala, token",
         source: "1983",
         how: "A node sends a numbered request to all others; the token carries only the number of \
-            each node's last entry, and who leaves sends it to the next node that wants in, \
-            beginning after its own number and going round.",
+            each node's last entry, and a node that leaves sends it to the next node that wants \
+            in, beginning after its own number and going round.",
         cost: "An entry takes n messages, or none if the token rests at the node, and the next \
             node enters T after one leaves.",
         guarantee: "One node at a time is inside and nobody starves, for the token goes round by \
@@ -190,8 +190,8 @@ pub(super) const STORIES: &[Story] = &[
         title: "Naimi and Trehel, improved",
         source: "1987",
         how: "Requests are passed on as in the first version, but a node that waits keeps all that \
-            reach it, and when it leaves puts them behind the queue that the token carries; who \
-            hands the token over asks the queue's last from then on.",
+            reach it, and when it leaves puts them behind the queue that the token carries; a \
+            node that hands the token over asks the queue's last from then on.",
         cost: "An entry takes 0 to n messages, O(log n) on average, fewer than in the first \
             version when many want in; the next node enters T after one leaves.",
         guarantee: "One node at a time is inside and nobody starves, for the token serves its \

@@ -27,10 +27,11 @@ pub struct Cluster<P: Protocol, T> {
 pub(super) struct Shared<P: Protocol, T> {
     pub(super) resources: Vec<Resource<P, T>>,
     pub(super) inboxes: Vec<Sender<Mail<P::Message>>>,
-    /// The other ends, each locked by its node as long as it runs. They last as long as anybody may send.
+    /// The receiving ends. Each is locked by its node while that runs. They live here, so that
+    /// sending never fails.
     pub(super) receivers: Vec<Mutex<Receiver<Mail<P::Message>>>>,
     pub(super) period: Duration,
-    /// From which seed to shuffle messages, if at all.
+    /// The seed from which messages are shuffled, if they are.
     pub(super) shuffle: Option<u64>,
     /// Why nobody is let in any more. The first reason stays.
     down: Mutex<Option<Down>>,
@@ -39,7 +40,7 @@ pub(super) struct Shared<P: Protocol, T> {
 pub(super) struct Resource<P: Protocol, T> {
     name: String,
     pub(super) posts: Vec<Post<P>>,
-    /// How many users are inside, as they say themselves: the protocol must not let in too many.
+    /// How many users are inside, counted by themselves: a check on the protocol.
     pub(super) inside: AtomicUsize,
     /// Where its steps are written down, if they are.
     record: Option<Record>,
@@ -57,7 +58,8 @@ impl<P: Protocol, T> Shared<P, T> {
         &self.resources[resource].posts[node.index()]
     }
 
-    /// Gives a node an input, and wakes its user if that lets it in. The number is the message's, if it is one.
+    /// Gives a node an input, and wakes its user if that lets it in. If the input is a message,
+    /// `number` is that of the message.
     pub(super) fn step(
         &self,
         resource: usize,
@@ -85,7 +87,7 @@ impl<P: Protocol, T> Shared<P, T> {
         result.inspect_err(|why| self.bring_down(why))
     }
 
-    /// Nobody will be let in any more: tells all who wait, and all nodes.
+    /// Nobody is let in from now on. Wakes all waiting users, and stops all nodes.
     pub(super) fn bring_down(&self, why: &Down) {
         {
             let mut down = self.down.lock().unwrap_or_else(PoisonError::into_inner);
@@ -117,7 +119,7 @@ where
     T: 'static,
     DataOf<P, T>: Send + Sync,
 {
-    /// Starts a cluster that guards one thing.
+    /// Starts a cluster with one resource.
     ///
     /// # Errors
     /// Fewer than two nodes, or no threads for them.
@@ -140,7 +142,10 @@ where
     /// assert_eq!((*printer.lock()?, *scanner.lock()?), ("a page", "a photo"));
     ///
     /// let error = cluster.handle_for("plotter", NodeId(2)).unwrap_err();
-    /// assert_eq!(error.to_string(), "no resource is called 'plotter'; there are: printer, scanner");
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "no resource is called 'plotter'; there are: printer, scanner"
+    /// );
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn builder() -> Builder<P, T> {
@@ -204,8 +209,8 @@ where
         Ok(self.sent_for(self.find(resource)?))
     }
 
-    /// Stops a node, as if its machine were switched off. These algorithms cannot go on without it, so the others stop
-    /// too, and nobody is let in after that.
+    /// Stops a node, as if its machine were switched off. These algorithms cannot go on without it,
+    /// so the others stop too, and nobody is let in after that.
     ///
     /// # Errors
     /// If there is no such node.
@@ -215,8 +220,9 @@ where
         Ok(())
     }
 
-    /// Stops all nodes and waits for their threads. A user that waits to be let in is told so; one that is inside may
-    /// stay and use the data. What the cluster guarded comes back, if all handles have been dropped before.
+    /// Stops all nodes and waits for their threads. A user that waits to be let in is told so; one
+    /// that is inside may stay and use the data. What the cluster guarded comes back, if all
+    /// handles have been dropped before.
     pub fn shutdown(mut self) -> Ended<T> {
         self.stop();
         let messages = self.messages();
@@ -285,7 +291,8 @@ pub struct Ended<T> {
     pub traces: Vec<Trace>,
     /// Why it ended: the first reason. [`Down::Shutdown`] if nothing was wrong before.
     pub down: Down,
-    /// What the resources guarded, in the order in which they were added. None if a handle still existed.
+    /// What the resources guarded, in the order in which they were added. None if a handle still
+    /// existed.
     pub data: Option<Vec<T>>,
 }
 
@@ -315,8 +322,8 @@ where
     /// The period of timers, unless it is set: ten milliseconds.
     pub const PERIOD: Duration = Duration::from_millis(10);
 
-    /// Adds a resource: its name, the nodes that agree about it, and what it guards. All resources have equally many
-    /// nodes, and a thread serves the same node of each.
+    /// Adds a resource: its name, the nodes that agree about it, and what it guards. All resources
+    /// have equally many nodes, and a thread serves the same node of each.
     pub fn resource(mut self, name: impl Into<String>, nodes: Vec<P>, data: T) -> Self {
         self.resources.push((name.into(), nodes, data));
         self
@@ -334,7 +341,8 @@ where
         self
     }
 
-    /// Writes down every step, in microseconds since the start. The trace can be drawn, and [replayed](crate::message::replay).
+    /// Writes down every step, in microseconds since the start. The trace can be drawn, and
+    /// [replayed](crate::message::replay).
     ///
     /// ```
     /// use exclusion::message::actor::Cluster;
@@ -356,8 +364,8 @@ where
     /// Starts the threads.
     ///
     /// # Errors
-    /// Fewer than two nodes, nodes in the wrong order, resources of one name or with different numbers of nodes, shuffling for a protocol that
-    /// needs order, or no threads.
+    /// Fewer than two nodes, nodes in the wrong order, resources of one name or with different
+    /// numbers of nodes, shuffling for a protocol that needs order, or no threads.
     pub fn start(self) -> Result<Cluster<P, T>, StartError> {
         let first = self.resources.first().ok_or(StartError::NoResource)?.1.len();
         for (index, (name, nodes, _)) in self.resources.iter().enumerate() {

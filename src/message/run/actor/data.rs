@@ -1,4 +1,4 @@
-//! What a resource guards, and how those who are inside reach it.
+//! What a resource guards, and how users that are inside reach it.
 
 use std::ops::{Deref, DerefMut};
 
@@ -57,8 +57,8 @@ impl Guarded for Shared {
     }
 }
 
-/// Where a cluster of this protocol keeps data of this type. It can be shared among threads if the data can be sent, and
-/// also be shared itself where several may be inside.
+/// Where a cluster of this protocol keeps data of this type. It can be shared among threads if the
+/// data can be sent, and also be shared itself where several may be inside.
 pub type DataOf<P, T> = <<P as Protocol>::Access as Guarded>::Cell<T>;
 
 /// The data, for a user of this protocol that is inside.

@@ -39,7 +39,8 @@ impl fmt::Display for StartError {
             Self::SameName(name) => write!(f, "two resources are called '{name}': rename one"),
             Self::OtherNodes { resource, nodes, first } => write!(
                 f,
-                "'{resource}' has {nodes} nodes, but the first resource has {first}: make them equal"
+                "'{resource}' has {nodes} nodes, but the first resource has {first}: \
+                 make them equal"
             ),
             Self::NeedsOrder => {
                 write!(f, "this protocol needs channels that keep order: do not shuffle")
@@ -123,7 +124,8 @@ impl fmt::Display for Down {
             Self::Violation(violation) => write!(f, "the cluster is down: {violation}"),
             Self::Forgotten(node) => write!(
                 f,
-                "the cluster is down: {node} is inside for ever, for its guard was forgotten instead of dropped"
+                "the cluster is down: {node} is inside for ever, \
+                 for its guard was forgotten instead of dropped"
             ),
             Self::Panicked(node) => write!(f, "the cluster is down: {node} panicked"),
         }

@@ -13,7 +13,8 @@ use crate::message::{Exclusive, Input, NodeId, Phase, Protocol, Violation};
 
 /// The user of a node, for one resource. There is one at a time; it can be sent to another thread.
 ///
-/// Locking borrows it mutably: who is inside cannot ask again, and need not find out by waiting for ever.
+/// Locking borrows it mutably. So a user that is inside cannot ask again, which would be a
+/// deadlock: the compiler refuses it.
 pub struct Handle<P: Protocol, T> {
     shared: Arc<Shared<P, T>>,
     resource: usize,
@@ -40,11 +41,11 @@ impl<P: Protocol, T> Handle<P, T> {
         self.enter()
     }
 
-    /// Asks to enter, and waits at most so long.
+    /// Asks to enter, and waits at most until the timeout.
     ///
-    /// No algorithm here can take a request back. Who gives up leaves it standing: the node will be let in, and leave
-    /// again at once; or the next `lock` gets what this one asked for. Where the time runs out and the entry comes in
-    /// the same moment, it is an entry.
+    /// No algorithm here can take a request back. After a timeout the request stands. Either its
+    /// node is let in later and leaves at once, or the next `lock` takes it over. If the entry and
+    /// the timeout come at the same moment, the entry counts.
     ///
     /// # Errors
     /// If the cluster is down, or goes down meanwhile.
@@ -54,11 +55,12 @@ impl<P: Protocol, T> Handle<P, T> {
         if let_in { self.enter().map(Some) } else { Ok(None) }
     }
 
-    /// Enters if the node can let its user in at once: because it holds the token, has all permissions still, or
-    /// coordinates and nobody is inside. If it had to ask anybody, it does not, and nothing has happened.
+    /// Enters if the node can let its user in at once: because it holds the token, has all
+    /// permissions still, or coordinates and nobody is inside. If it had to ask anybody, it does
+    /// not, and nothing has happened.
     ///
-    /// An algorithm that always asks (Ricart's and Agrawala's, for one) never lets anybody in this way: use
-    /// [`lock_timeout`](Self::lock_timeout).
+    /// An algorithm that always asks (Ricart's and Agrawala's, for one) never lets anybody in this
+    /// way: use [`lock_timeout`](Self::lock_timeout).
     ///
     /// # Errors
     /// If the cluster is down.
@@ -108,8 +110,8 @@ impl<P: Protocol, T> Handle<P, T> {
         }
     }
 
-    /// A user that is inside has borrowed the handle, unless its guard was forgotten. Then nobody will ever leave, and
-    /// everybody must know.
+    /// A user that is inside has borrowed the handle, unless its guard was forgotten. Then it never
+    /// leaves, and all users must be told.
     fn check_outside(&self) -> Result<(), Down> {
         match self.shared.post(self.resource, self.node).state()?.user {
             Phase::Idle | Phase::Waiting => return Ok(()),
@@ -120,7 +122,8 @@ impl<P: Protocol, T> Handle<P, T> {
         Err(why)
     }
 
-    /// The node has let us in: so there must be room, and the data free.
+    /// The node has let us in. So no more users may be inside than the protocol allows, and the
+    /// data must be free.
     fn enter(&mut self) -> Result<Guard<'_, P, T>, Down> {
         let handle: &Self = self;
         let resource = &handle.shared.resources[handle.resource];
@@ -141,7 +144,7 @@ impl<P: Protocol, T> Handle<P, T> {
     fn leave(&self) {
         self.shared.resources[self.resource].inside.fetch_sub(1, Ordering::Relaxed);
         if self.shared.check().is_ok() {
-            // If the node refuses, everybody is told; whoever leaves has nothing to do with it any more.
+            // If the node refuses, all other users are told. The user that leaves needs no answer.
             let _ = self.shared.step(self.resource, self.node, Input::Release, 0);
         }
     }
@@ -164,10 +167,10 @@ impl<P: Protocol, T> Drop for Handle<P, T> {
     }
 }
 
-/// Being inside. The data is free to use until it is dropped; dropping leaves.
+/// Access to the data, from entry to exit. Dropping it leaves the critical section.
 ///
-/// For protocols that let in one at a time ([`Exclusive`]) it gives the data to be changed; for those that let in
-/// several, to be shared.
+/// If the protocol lets in one user at a time ([`Exclusive`]), the data can be changed. If it lets
+/// in several, the data is shared.
 #[must_use = "dropping it leaves at once"]
 pub struct Guard<'a, P: Protocol, T: 'a> {
     /// Only absent while being dropped.

@@ -1,9 +1,10 @@
 //! Runs any [`Protocol`](crate::message::Protocol) among threads: a lock made of messages.
 //!
-//! A [`Cluster`] gives each node a thread and an inbox, and each node's user a [`Handle`]: [`lock`](Handle::lock) asks,
-//! waits until the node lets it in, and returns a guard over the cluster's data. What the nodes say to each other goes
-//! through channels and is counted by kind. A cluster can serve several named resources, each with its own nodes'
-//! states and data; a message names the resource that it is about.
+//! A [`Cluster`] gives each node a thread and an inbox, and each node's user a [`Handle`]:
+//! [`lock`](Handle::lock) asks, waits until the node lets it in, and returns a guard over the
+//! cluster's data. Messages go through channels and are counted by kind. A cluster can serve
+//! several named resources. Each has data and node states of its own, and a message names the
+//! resource that it is about.
 //!
 //! ```
 //! use exclusion::message::actor::Cluster;
@@ -26,9 +27,9 @@
 //!
 //! # When a node dies
 //!
-//! These algorithms need every node they ask. If one panics, refuses a message or is [stopped](Cluster::stop_node), no
-//! promise can be kept: everybody who waits, and everybody who asks later, gets a [`Down`] that says why. Who is inside
-//! may finish.
+//! These algorithms need an answer from every node that they ask. If one panics, refuses a message
+//! or is [stopped](Cluster::stop_node), nobody can be let in any more. Every user that waits, or
+//! asks later, gets a [`Down`] that says why. A user that is inside may finish.
 #![forbid(unsafe_code)]
 
 mod cluster;

@@ -1,4 +1,4 @@
-//! A node at its post: its state, its user, and how both are woken.
+//! A post: a node of a cluster of actors with its state, its user, and how both are woken.
 
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
@@ -12,9 +12,9 @@ use crate::message::{
 
 /// What an inbox takes.
 pub(super) enum Mail<M> {
-    /// From another node. The number is the message's in the trace, if there is one.
+    /// From another node. In a traced cluster, `number` is that of the message in the trace.
     Message { resource: usize, from: NodeId, message: M, number: u64 },
-    /// From oneself: a timer to watch.
+    /// From the node itself: a timer to watch.
     Timer { resource: usize, timer: Timer, due: Instant },
     /// No more.
     Stop,
@@ -36,7 +36,7 @@ pub(super) struct Post<P: Protocol> {
 /// | `Waiting` | no | the node lets it in | `Inside` |
 /// | `Waiting` | no | its time runs out | it gave up |
 /// | `Waiting` | yes | the node lets it in | `Idle`: released at once |
-/// | `Waiting` | yes | `lock` | the old request serves the new wish |
+/// | `Waiting` | yes | `lock` | `Waiting`, not given up: the old request stands for the new one |
 /// | `Inside` | no | the guard is dropped | `Idle` |
 pub(super) struct State<P: Protocol> {
     node: P,
@@ -67,7 +67,7 @@ impl<P: Protocol> Post<P> {
         self.state.lock().map_err(|_| Down::Panicked(self.me))
     }
 
-    /// The state, whatever it is like: for all but the node itself.
+    /// The state, even if the node panicked: for everything but running the node.
     fn state_at_any_rate(&self) -> MutexGuard<'_, State<P>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -91,7 +91,8 @@ impl<P: Protocol> Post<P> {
         self.news.notify_all();
     }
 
-    /// Wakes the user, to see something that is not in the state: a user that looked before sleeps by now.
+    /// Wakes the user because of a change outside the state. Locking the state first makes sure
+    /// that a user that has not seen the change sleeps by now, and is woken.
     pub(super) fn tell_user_of_elsewhere(&self) {
         drop(self.state_at_any_rate());
         self.news.notify_all();
@@ -121,9 +122,9 @@ pub(super) struct Wires<'a, M> {
 }
 
 impl<P: Protocol> State<P> {
-    /// Gives the node an input, and sends what comes of it. Messages leave while the state is locked, so that they
-    /// are in flight in the order in which the node sent them. The number is the message's, if it is one. Says whether
-    /// the user has been let in.
+    /// Gives the node an input, and sends what comes of it. Messages leave while the state is
+    /// locked, so that they are in flight in the order in which the node sent them. If the input is
+    /// a message, `number` is that of the message. Says whether the user has been let in.
     pub(super) fn step(
         &mut self,
         input: Input<P::Message>,
@@ -141,7 +142,8 @@ impl<P: Protocol> State<P> {
         self.step(Input::Release, 0, wires)
     }
 
-    /// Enters if the node can let its user in at once, without an answer from anybody. If not, nothing has happened.
+    /// Enters if the node can let its user in at once, without an answer from anybody. If not,
+    /// nothing has happened.
     pub(super) fn try_enter(&mut self, wires: &Wires<'_, P::Message>) -> Result<bool, Down> {
         let before = self.node.clone();
         let mut user = self.user;
@@ -160,7 +162,7 @@ impl<P: Protocol> State<P> {
         }
     }
 
-    /// Does what the node has answered, and writes it down.
+    /// Performs the node's outputs, and writes them down.
     fn perform(&mut self, wires: &Wires<'_, P::Message>, mut writing: Option<Step<'_>>) {
         let &Wires { me, resource, inboxes, period, .. } = wires;
         for output in self.out.drain() {
@@ -168,7 +170,8 @@ impl<P: Protocol> State<P> {
             match output {
                 Output::Send { to, message } => {
                     self.sent.count(message.kind());
-                    // Fails if the receiver is gone; then the cluster is down and everybody is told.
+                    // Fails if the receiver is gone; then the cluster is down and everybody is
+                    // told.
                     let mail = Mail::Message { resource, from: me, message, number };
                     let _ = inboxes[to.index()].send(mail);
                 }

@@ -17,7 +17,7 @@ impl Record {
         Self { began: Instant::now(), scribe: Mutex::default() }
     }
 
-    /// A node takes a step. Until all of it is written nobody else writes, for a step happens at once.
+    /// A node takes a step. The step is atomic, so nobody else writes until all of it is written.
     pub(super) fn begin<M>(&self, node: NodeId, input: &Input<M>, number: u64) -> Step<'_> {
         let mut scribe = self.scribe();
         let time = Time::units(self.began.elapsed().as_secs_f64() * 1e6);
@@ -43,7 +43,7 @@ pub(super) struct Step<'a> {
 }
 
 impl Step<'_> {
-    /// The node does something. Returns the message's number, if it is one.
+    /// The node makes an output. If it is a message, the result is its number.
     pub(super) fn output<M: Message>(&mut self, output: &Output<M>) -> u64 {
         self.scribe.output(self.time, self.node, output)
     }

@@ -17,7 +17,8 @@ pub(super) fn serve<P: Protocol, T>(shared: &Shared<P, T>, me: NodeId) {
     let mut inbox = Inbox::new(&inbox, shared.shuffle.map(|seed| seed ^ u64::from(me.0)));
     loop {
         let due = timers.peek().map(|Reverse((due, ..)): &Reverse<(Instant, _, Timer)>| *due);
-        // What is due comes before what is in the inbox, or a busy node would never look at its watch.
+        // A timer that is due goes before the inbox. Otherwise a busy node would never see its
+        // timers.
         let mail =
             if due.is_some_and(|due| due <= Instant::now()) { None } else { inbox.next(due) };
         let (resource, input, number) = match mail {
@@ -61,7 +62,7 @@ impl<'a, M> Inbox<'a, M> {
         }
         self.pile.extend(std::iter::from_fn(|| self.inbox.try_recv().ok()));
         let message = |mail: &Mail<M>| matches!(mail, Mail::Message { .. });
-        // Only messages are shuffled: timers and the end are the node's own.
+        // Only messages are shuffled, not timers and the stop.
         let own = self.pile.iter().position(|mail| !message(mail));
         let chosen = own.unwrap_or_else(|| random.below(self.pile.len()));
         Some(self.pile.swap_remove(chosen))

@@ -1,21 +1,22 @@
-//! Explores everything that can happen to a cluster of any [`Protocol`], with stateright (feature `check`).
+//! Explores every reachable state of a cluster of any [`Protocol`], with stateright (feature
+//! `check`).
 //!
-//! A [`Check`] is a stateright `Model`: the nodes, the network, the timers, and how many more times each user wants in.
-//! Whatever can happen next is tried: a user asks or leaves, a message arrives, a timer runs out. Searching, running in
-//! parallel and showing what was found are stateright's.
+//! A [`Check`] is a stateright `Model`: the nodes, the network, the timers, and how many more times
+//! each user wants in. Each next step is tried: a user asks or leaves, a message arrives, a timer
+//! runs out. Stateright does the search, runs it in parallel, and shows what it found.
 //!
 //! | property | holds if |
 //! |---|---|
-//! | `mutual exclusion` | no more are inside than may be |
-//! | `expected inputs only` | no node refuses an input, or lets in a user who did not ask |
-//! | `no deadlock` | nobody waits in silence: with nobody inside and nothing in flight |
-//! | `invariant` | the protocol's own [invariant](Claims::invariant) does, if it has one |
-//! | `one token` | exactly one is held or in flight, where a [token](Claims::token) is claimed |
-//! | `order` | who is inside asked before all who wait, where an [order](Claims::order) is claimed |
-//! | `bypass` | nobody waits while more than so many others enter, where a bound is [claimed](Check::bypass) |
-//! | `cost` | no more messages are sent than the protocol's [formula](Claims::cost) allows, where that is [claimed](Check::at_its_cost) |
-//! | `everybody enters` | sometimes: all have been served; else the others would say little |
-//! | `two contend` | sometimes: two want in at the same time |
+//! | `mutual exclusion` | no more users are inside than [may be](Protocol::entries_at_a_time) |
+//! | `expected inputs only` | no node refuses an input, or lets in a user that did not ask |
+//! | `no deadlock` | no user waits while none is inside and nothing is in flight |
+//! | `invariant` | the protocol's own [invariant](Claims::invariant) holds |
+//! | `one token` | exactly one [token](Claims::token) is held or in flight |
+//! | `order` | a user that is inside has an older [stamp](Claims::order) than all waiters |
+//! | `bypass` | no user is overtaken more often than the [bound](Check::bypass) says |
+//! | `cost` | no more messages are sent than the [bound](Check::at_its_cost) says |
+//! | `everybody enters` | sometimes: all users have been served, so that the rest is not vacuous |
+//! | `two contend` | sometimes: two users want in at the same time |
 //!
 //! Of an election, which has no user ([`Check::election`]):
 //!

@@ -14,8 +14,9 @@ use crate::message::{
 /// When a timer may run out.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Timers {
-    /// Only when no message is in flight to its node or from it. That is what one who tells all others something, and
-    /// waits for two periods, may rely on: they have heard it, and what they sent before has come.
+    /// Only when no message is in flight to its node or from it. A node that broadcasts and then
+    /// waits for two periods may rely on that: all others have received it, and what they had sent
+    /// before has arrived.
     InTime,
     /// At any moment, as if messages took any time.
     AnyTime,
@@ -33,7 +34,8 @@ pub enum Timers {
 pub enum Users {
     /// At any moment.
     AnyTime,
-    /// Only when no message is in flight: otherwise a delayed request can be overtaken without bound.
+    /// Only when no message is in flight: otherwise a delayed request can be overtaken without
+    /// bound.
     Unhurried,
 }
 
@@ -56,15 +58,16 @@ pub struct Check<P: Protocol> {
     pub(super) election: Option<ElectionClaims<P>>,
 }
 
-/// Whether what always holds between nodes and messages does, if anything is claimed.
+/// The invariant over nodes and messages in flight. None if the algorithm claims none.
 type Invariant<P> =
     fn(&[P], &[(NodeId, NodeId, &<P as Machine>::Message)]) -> Option<Result<(), &'static str>>;
 
 impl<P: Protocol> Check<P> {
-    /// All that can happen when each node's user wants in once, on the channels that the protocol needs.
+    /// A cluster in which each user wants in once, on the channels that the protocol needs.
     ///
     /// # Panics
-    /// If the nodes are [no cluster](ClusterError::check_places): too few, in the wrong order, or of several.
+    /// If the nodes are [no cluster](ClusterError::check_places): too few, in the wrong order, or
+    /// of several.
     pub fn new(nodes: Vec<P>) -> Self {
         if let Err(error) = ClusterError::check_places(&nodes) {
             panic!("{error}");
@@ -153,37 +156,38 @@ impl<P: Protocol> Check<P> {
         self
     }
 
-    /// Claims that no more than so many others enter from when one asks until it enters.
+    /// Claims a bound on bypass: between a user's request and its entry, at most `most` other users
+    /// enter.
     #[must_use]
     pub fn bypass(mut self, most: u8) -> Self {
         self.most_passed = Some(most);
         self
     }
 
-    /// Claims that no more messages are sent than so many for each request that has been made. Then nothing is passed on
-    /// for ever: once the others stop asking, if there is no deadlock and every timer leads to a message, whoever waits
-    /// is served. A bound that is not finite claims nothing.
+    /// Claims that at most `messages` messages are sent per request. Then no message is forwarded
+    /// for ever. If there is no deadlock and every timer leads to a message, every waiter is served
+    /// once the others stop asking. A bound that is not finite claims nothing.
     #[must_use]
     pub fn at_most(mut self, messages: f64) -> Self {
         self.most_sent = messages.is_finite().then_some(messages);
         self
     }
 
-    /// Claims that there is exactly one token, recognised like this.
+    /// Claims that there is exactly one token, which `token` recognises.
     #[must_use]
     pub fn one_token(mut self, token: TokenClaim<P>) -> Self {
         self.token = Some(token);
         self
     }
 
-    /// Claims that whoever is inside asked before everybody who waits, by the stamps of their requests.
+    /// Claims that a user that is inside has an older request than every waiter, by their stamps.
     #[must_use]
     pub fn in_order(mut self, stamp: fn(&P) -> Option<Stamp>) -> Self {
         self.stamp = Some(stamp);
         self
     }
 
-    /// The nodes at first.
+    /// The nodes in the initial state.
     pub fn cluster(&self) -> &[P] {
         &self.nodes
     }
@@ -259,7 +263,7 @@ impl<P: Protocol> Check<P> {
         self.requests.iter().map(|&times| u32::from(times)).sum()
     }
 
-    /// The bound on bypassing, if the others want in often enough that somebody could be passed more often.
+    /// The bound on bypass, if the others want in often enough to exceed it.
     fn bound_on_passing(&self) -> Option<u8> {
         let waits = self.requests.iter().filter(|&&times| times > 0);
         let others = waits.map(|&times| self.wanted_in_all() - u32::from(times)).max().unwrap_or(0);
@@ -267,7 +271,8 @@ impl<P: Protocol> Check<P> {
     }
 
     fn ghosts(&self) -> Ghosts {
-        // One more than may be is enough to see that it is too many, and keeps what circles finite.
+        // Count up to one more than the bound. That is enough to see a violation, and keeps the
+        // state space finite.
         let one_too_many = |most: f64| (most * f64::from(self.wanted_in_all())) as u32 + 1;
         Ghosts { passed: self.bound_on_passing().is_some(), sent: self.most_sent.map(one_too_many) }
     }
@@ -306,8 +311,8 @@ impl<P: Protocol> Check<P> {
 }
 
 impl<P: Claims> Check<P> {
-    /// Claims all that the algorithm [claims](Claims) about itself: its cost if it has a bound, its invariant, its token,
-    /// its order, and the bound on bypassing that it has on such channels and with such users.
+    /// Claims all that the algorithm [claims](Claims) about itself: its bound on messages, its
+    /// invariant, its token, its order, and its bound on bypass for these [users](Users).
     #[must_use]
     pub fn as_claimed(self) -> Self {
         let mut check = self.keeps_its_invariant().at_its_cost();
@@ -330,7 +335,8 @@ impl<P: Claims> Check<P> {
         self
     }
 
-    /// Claims that no more messages are sent than the algorithm's [bound](Claims::most_messages) allows, if it has one.
+    /// Claims that no more messages are sent than the algorithm's [bound](Claims::most_messages)
+    /// allows, if it has one.
     #[must_use]
     pub fn at_its_cost(self) -> Self {
         let most = P::most_messages(&self.nodes, self.timers == Timers::InTime);

@@ -1,11 +1,12 @@
-//! The messages in flight, so that the same messages are the same state however they got there.
+//! The messages in flight, in a canonical form: the same messages are the same state, in whichever
+//! order they were sent.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::message::{Channels, NodeId};
 
-/// From whom, to whom, what.
+/// Sender, receiver, message.
 pub(super) type Envelope<M> = (NodeId, NodeId, M);
 
 /// A message, and within how many periods it arrives, where time is counted.
@@ -20,7 +21,7 @@ pub(super) struct Sent<M> {
 pub(super) enum Network<M> {
     /// A queue for each pair of nodes that has something to deliver.
     Fifo(BTreeMap<(NodeId, NodeId), VecDeque<M>>),
-    /// All of them, sorted by a hash, for messages have no order of their own.
+    /// All of them, sorted by a hash, since messages need not be `Ord`.
     AnyOrder(Vec<(u64, Envelope<M>)>),
 }
 
@@ -46,7 +47,7 @@ impl<M: Clone + Eq + Hash> Network<M> {
         }
     }
 
-    /// What can arrive next; of equal messages one.
+    /// The messages that can arrive next, without duplicates.
     pub(super) fn deliverable(&self) -> Vec<Envelope<M>> {
         match self {
             Self::Fifo(queues) => {

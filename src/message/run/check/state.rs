@@ -1,4 +1,4 @@
-//! A moment of a cluster, and what can happen in it.
+//! A state of a cluster, and the actions that lead to the next.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use crate::message::{
     Input, NodeId, NodeSet, Outbox, Output, Phase, Protocol, Timer, Violation, step_lock,
 };
 
-/// What can happen.
+/// An action: one step of the model.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Action<M> {
@@ -71,7 +71,7 @@ impl<M: fmt::Debug> fmt::Display for Action<M> {
     }
 }
 
-/// A moment of a cluster.
+/// A state of a cluster.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct State<P: Protocol> {
     /// The nodes.
@@ -80,9 +80,10 @@ pub struct State<P: Protocol> {
     /// The timers that run, sorted, and in how many periods they run out, where time is counted.
     pub(super) timers: Vec<(NodeId, Timer, u8)>,
     pub(super) users: Vec<Wish>,
-    /// What must not happen, and did. Nothing happens after it.
+    /// The violation that happened, if any. Such a state has no successors.
     pub violation: Option<Violation>,
-    /// How many messages have been sent; counted only where a bound is claimed, and only as far as one too many.
+    /// How many messages have been sent. Counted only if a bound is claimed, and only up to one
+    /// more than the bound.
     pub(super) sent: u32,
     /// None where nothing befalls the nodes.
     pub(super) plight: Option<Box<Plight>>,
@@ -101,9 +102,9 @@ pub(super) struct Rules {
 /// Ghost counters. They enlarge the state space: only those are switched on that a property needs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ghosts {
-    /// How often each is passed.
+    /// How many others enter while a user waits.
     pub(super) passed: bool,
-    /// How many messages have been sent, up to so many.
+    /// How many messages have been sent, up to this limit.
     pub(super) sent: Option<u32>,
 }
 
@@ -126,17 +127,17 @@ impl Wish {
 }
 
 impl<P: Protocol> State<P> {
-    /// The messages in flight: from whom, to whom, what.
+    /// The messages in flight: sender, receiver, message.
     pub fn in_flight(&self) -> impl Iterator<Item = (NodeId, NodeId, &P::Message)> {
         self.network.iter().map(|(from, to, sent)| (from, to, &sent.message))
     }
 
-    /// Who is inside.
+    /// The nodes whose users are inside.
     pub fn inside(&self) -> impl Iterator<Item = NodeId> {
         self.in_phase(Phase::Inside)
     }
 
-    /// Who waits.
+    /// The nodes whose users wait.
     pub fn waiting(&self) -> impl Iterator<Item = NodeId> {
         self.in_phase(Phase::Waiting)
     }
@@ -146,7 +147,7 @@ impl<P: Protocol> State<P> {
         users.filter(move |(_, user)| user.phase == phase).map(|(node, _)| node)
     }
 
-    /// Whether nothing will happen unless somebody asks.
+    /// Whether no message, timer or user inside can lead to another step.
     pub(super) fn is_silent(&self) -> bool {
         self.network.is_empty() && self.timers.is_empty() && self.inside().next().is_none()
     }
@@ -156,7 +157,7 @@ impl<P: Protocol> State<P> {
         self.network.iter().any(|(from, to, _)| from == node || to == node)
     }
 
-    /// What the action does. None if it cannot happen.
+    /// The state after an action. None if it cannot happen.
     pub(super) fn after(&self, action: &Action<P::Message>, rules: &Rules) -> Option<Self> {
         let mut next = self.clone();
         let (node, input) = match action {
@@ -206,7 +207,7 @@ impl<P: Protocol> State<P> {
         Some(next)
     }
 
-    /// Gives a node an input, and takes what comes of it.
+    /// Gives a node an input, and applies its outputs.
     pub(super) fn give(&mut self, node: NodeId, input: Input<P::Message>, rules: &Rules) {
         let ghosts = rules.ghosts;
         let mut out = Outbox::new();

@@ -1,4 +1,4 @@
-//! What a checker found, as a trace: to read, to draw, and to replay.
+//! Makes a trace of what a checker found: to read, to draw, and to replay.
 
 use std::collections::HashSet;
 use std::fmt::Debug;
@@ -13,7 +13,7 @@ use crate::message::{
     Happening, Input, NodeId, NodeSet, Notice, Outbox, Output, Protocol, Time, Trace, step,
 };
 
-/// The trace of what a checker found, one unit of time a step.
+/// The trace of what a checker found, one unit of time per step.
 pub fn trace_of<P>(check: &Check<P>, path: Path<State<P>, Action<P::Message>>) -> Trace
 where
     P: Protocol,
@@ -87,7 +87,7 @@ impl<P: Protocol> Writer<P> {
         self.in_flight.remove(position).0
     }
 
-    /// A node that refuses is where the trace ends.
+    /// The trace ends at a node that refuses its input.
     fn write(&mut self, time: Time, node: NodeId, input: Input<P::Message>, number: u64) {
         let mut out = Outbox::new();
         self.scribe.input(time, node, &input, number);

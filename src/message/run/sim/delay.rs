@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use crate::message::random::Random;
 use crate::message::{Channels, NodeId, Time};
 
-/// How long something takes, in units of T. T is one message delay: choose delays with a mean of 1, and times read as
-/// in the papers.
+/// How long something takes, in units of T. T is one message delay: choose delays with a mean of 1,
+/// and times read as in the papers.
 #[derive(Clone, Copy, PartialEq, Debug)]
 #[non_exhaustive]
 pub enum Delay {
@@ -14,13 +14,13 @@ pub enum Delay {
     Constant(f64),
     /// Anything between two bounds.
     Uniform(f64, f64),
-    /// Independent of how long it has taken already, with this mean. Cut off at [`Delay::LONGEST`] means, so that there
-    /// is a bound.
+    /// Exponentially distributed (memoryless), with this mean. Cut off at [`Delay::LONGEST`] means,
+    /// so that there is a bound.
     Exponential(f64),
 }
 
 impl Delay {
-    /// Exponential delays are at most so many means: fewer than one in a million would be longer.
+    /// Exponential delays are at most this many means. Fewer than one in a million would be longer.
     pub const LONGEST: f64 = 16.0;
 
     /// The longest that it can take.
@@ -32,7 +32,7 @@ impl Delay {
         }
     }
 
-    /// Whether it makes sense: not negative, not endless, and no longer than a million.
+    /// Whether it makes sense: neither negative nor infinite, and at most a million.
     pub(super) fn check(self) -> Result<(), String> {
         let shortest = match self {
             Self::Constant(delay) | Self::Exponential(delay) => delay,
@@ -60,7 +60,8 @@ impl Delay {
 #[derive(Debug)]
 pub(super) struct Transit {
     delay: Delay,
-    /// When the last message arrives, for each pair of nodes. None where messages may overtake each other, or cannot.
+    /// When the last message arrives, for each pair of nodes. None if messages may overtake each
+    /// other, or if a constant delay keeps them in order.
     arrivals: Option<HashMap<(NodeId, NodeId), Time>>,
 }
 
@@ -71,7 +72,8 @@ impl Transit {
         Self { delay, arrivals: keep_order.then(HashMap::new) }
     }
 
-    /// When a message that is sent now arrives. Of equal times the first sent arrives first.
+    /// When a message that is sent now arrives. Messages with equal arrival times arrive in the
+    /// order in which they were sent.
     #[inline]
     pub(super) fn arrival(
         &mut self,

@@ -24,7 +24,7 @@ pub enum SimCause {
     Setting(String),
     /// These machines are no cluster.
     Cluster(ClusterError),
-    /// What must not happen happened.
+    /// A violation happened.
     Violation(Violation),
     /// The check after each step found this.
     Check(String),
@@ -34,7 +34,7 @@ pub enum SimCause {
 
 impl fmt::Display for SimError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // What is wrong before anything has happened has no time.
+        // An error before the first event has no time.
         if !matches!(self.cause, SimCause::Setting(_) | SimCause::Cluster(_)) {
             write!(f, "at {}: ", self.time)?;
         }

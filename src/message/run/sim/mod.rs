@@ -1,9 +1,10 @@
 //! Runs any [`Protocol`] in a simulated network: seeded, replayable, and checked at every step.
 //!
-//! Time is counted in T, the time that a message takes. A [`Workload`] says who wants in, a [`Delay`] how long messages
-//! take. At each step the simulator asserts that no more are inside than may be, that nobody is let in who did not ask,
-//! and at the end that nobody is left waiting. The [`Report`] has what the papers compare: messages per entry, client
-//! delay, synchronization delay.
+//! Time is counted in T, the time that a message takes. A [`Workload`] says who wants in, a
+//! [`Delay`] how long messages take. At each step the simulator checks mutual exclusion, and that
+//! no user is let in that did not ask. At the end it checks that no user is left waiting. The
+//! [`Report`] has the measures of the papers: messages per entry, client delay, synchronization
+//! delay.
 //!
 //! ```
 //! use exclusion::message::{NodeId, RicartAgrawala};
@@ -79,14 +80,14 @@ impl Settings {
 }
 
 impl<P: Protocol> Simulation<P> {
-    /// A simulation of these nodes: each enters once in turn, messages and critical sections take T, and arrive in
-    /// the order that the protocol needs.
+    /// A simulation of these nodes: each enters once in turn, messages and critical sections take
+    /// T, and arrive in the order that the protocol needs.
     pub fn new(nodes: Vec<P>) -> Self {
         let settings = Settings::new(P::CHANNELS);
         Self { nodes, settings }
     }
 
-    /// Where chance starts from.
+    /// The seed of the random numbers.
     pub fn seed(mut self, seed: u64) -> Self {
         self.settings.seed = seed;
         self
@@ -110,15 +111,15 @@ impl<P: Protocol> Simulation<P> {
         self
     }
 
-    /// How long a user of a [saturated](Workload::Saturated) cluster stays outside before it wants in again: not at
-    /// all, unless it is set.
+    /// How long a user of a [saturated](Workload::Saturated) cluster stays outside before it wants
+    /// in again: not at all, unless it is set.
     pub fn outside(mut self, stay: Delay) -> Self {
         self.settings.outside = stay;
         self
     }
 
-    /// The period of timers, Tmax. By default the [longest](Delay::bound) that a message can take; less breaks the
-    /// promise that protocols with timers build on.
+    /// The period of timers, Tmax. By default the [longest](Delay::bound) that a message can take;
+    /// less breaks the assumption of protocols with timers.
     pub fn period(mut self, units: f64) -> Self {
         self.settings.period = Some(units);
         self
@@ -136,7 +137,7 @@ impl<P: Protocol> Simulation<P> {
         self
     }
 
-    /// Gives up after so many events, instead of a thousand million.
+    /// Gives up after this many events, instead of a thousand million.
     pub fn most_events(mut self, events: u64) -> Self {
         self.settings.most_events = events;
         self
@@ -145,16 +146,17 @@ impl<P: Protocol> Simulation<P> {
     /// Runs it to the end.
     ///
     /// # Errors
-    /// Nodes in the wrong order, or a setting that makes no sense; more inside than may be, an entry that nobody asked for, an input that a node
-    /// refuses; users left waiting in silence; too many events.
+    /// Nodes in the wrong order, or a setting that makes no sense; a violation of mutual exclusion,
+    /// an entry without a request, an input that a node refuses; a deadlock; too many events.
     pub fn run(self) -> Result<Report, SimError> {
         self.run_checking(|_| Ok(()))
     }
 
-    /// Runs it to the end, and has a look after each step. What the check finds wrong ends the run.
+    /// Runs it to the end, and calls `check` after each step. An error that the check returns ends
+    /// the run.
     ///
     /// # Errors
-    /// As [`run`](Self::run), and what the check says.
+    /// As [`run`](Self::run), and those of the check.
     pub fn run_checking(
         self,
         check: impl FnMut(&View<'_, P>) -> Result<(), String>,

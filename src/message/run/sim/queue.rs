@@ -1,14 +1,15 @@
-//! What is to come, in the order of time.
+//! The queue of future events, in the order of time.
 
 use std::cmp::Ordering;
 use std::collections::{BinaryHeap, VecDeque};
 
 use crate::message::Time;
 
-/// Events in the order of their times; of equal times, the first pushed comes first.
+/// Events in the order of their times. Events with equal times come in the order in which they were
+/// pushed.
 ///
-/// Events that are pushed in order, as all messages are when every delay is the same, take the quick lane; the others
-/// the heap.
+/// Events that are pushed in order go to a queue, the others to a heap. With a constant delay all
+/// messages are in order, and the queue is faster.
 #[derive(Debug)]
 pub(super) struct Queue<E> {
     lane: VecDeque<Scheduled<E>>,

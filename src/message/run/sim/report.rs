@@ -1,4 +1,4 @@
-//! What a run was like.
+//! The report of a run.
 
 use std::fmt;
 
@@ -43,7 +43,7 @@ impl Sample {
     }
 }
 
-/// What a simulation saw.
+/// What a simulation measured.
 #[derive(Clone, PartialEq, Debug)]
 #[non_exhaustive]
 pub struct Report {
@@ -51,21 +51,23 @@ pub struct Report {
     pub entries: u64,
     /// The messages, by kind.
     pub messages: Traffic,
-    /// Messages per entry. The smallest and the largest are of episodes: what happens between two moments at which all
-    /// is silent, divided by the entries in it. Who is alone makes an episode of each entry; a cluster that is never
-    /// silent makes one of the whole run.
+    /// Messages per entry. The smallest and the largest are those of an episode: the messages
+    /// between two moments of silence, divided by the entries between them. If one user is alone,
+    /// each of its entries is an episode. If the cluster is never silent, the whole run is one.
     pub per_entry: Option<Spread>,
-    /// From wanting in to entering, in units of T. Who wants in again before it is done waits from then on.
+    /// From wanting in to entering, in units of T. A user can want in again before it has left;
+    /// then its next wait begins at that moment.
     pub client_delay: Option<Spread>,
-    /// From somebody's leaving, while others wait, to the entry that takes its place, in units of T.
+    /// From an exit while others wait to the entry that takes its place, in units of T.
     pub sync_delay: Option<Spread>,
-    /// How many whose nodes asked later went before one, at most. Counted for up to [`Report::COUNTED`] nodes.
+    /// The most users that asked later than a waiter and entered before it. Counted for up to
+    /// [`Report::COUNTED`] nodes.
     pub bypass: Option<u64>,
     /// The most that were inside at a time.
     pub most_inside: usize,
     /// How many messages each node sent or received.
     pub load: Vec<u64>,
-    /// How many messages were delivered, timers run out, and users come and gone.
+    /// How many events there were: messages delivered, timers run out, users arrived and left.
     pub events: u64,
     /// When it was over.
     pub end: Time,
@@ -74,7 +76,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// Up to how many nodes it is counted how often each request is passed: with more it would take longer than the
+    /// Up to how many nodes the bypass is counted. With more, counting would take longer than the
     /// simulation.
     pub const COUNTED: usize = 4096;
 }

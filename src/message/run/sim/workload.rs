@@ -7,32 +7,34 @@ use crate::message::{NodeId, Time};
 #[derive(Clone, PartialEq, Debug)]
 #[non_exhaustive]
 pub enum Workload {
-    /// One node, again and again, each time when all is silent.
+    /// One node, again and again, each time when the cluster is silent.
     Alone {
         /// Who.
         node: NodeId,
         /// How often.
         entries: u64,
     },
-    /// Each node once, one after the other, each when all is silent.
+    /// Each node once, one after the other, each when the cluster is silent.
     InTurn {
         /// How often all of them.
         rounds: u64,
     },
-    /// Every node at the same moment; again when all is silent.
+    /// Every node at the same moment; again when the cluster is silent.
     AllAtOnce {
         /// How often all of them.
         rounds: u64,
     },
-    /// Independent requests, each of a node chosen at random. One that is not done yet asks again when it is.
+    /// Independent requests, each of a node chosen at random. If its user has not left yet, the
+    /// request waits until it has.
     Poisson {
-        /// How many a unit of time, over all nodes. As long as the cluster can serve so many, it is its load.
+        /// Requests per unit of time, over all nodes. That is the load of the cluster, as long as
+        /// it can serve them.
         rate: f64,
         /// How many in all.
         entries: u64,
     },
-    /// Some nodes (the first so many) always want in: each again as soon as it leaves, or after a time
-    /// [outside](super::Simulation::outside).
+    /// The first `wanting` nodes always want in: each asks again as soon as it leaves, or after a
+    /// time [outside](super::Simulation::outside).
     Saturated {
         /// How many nodes.
         wanting: usize,
@@ -89,7 +91,7 @@ impl Arrivals {
         Self { workload, nodes, begun: 0 }
     }
 
-    /// All is silent: who asks next, and when?
+    /// The cluster is silent: which nodes ask next, and when?
     pub(super) fn at_silence(&mut self, now: Time, random: &mut Random) -> Vec<(Time, NodeId)> {
         let nodes = self.nodes;
         let begun = self.begun;
@@ -118,7 +120,7 @@ impl Arrivals {
                 let all = if next_if(*rounds) { nodes } else { 0 };
                 NodeId::all(all).map(|node| (now, node)).collect()
             }
-            // The later ones are announced one by one, as the earlier ones come.
+            // Each arrival announces the next.
             Workload::Poisson { .. } => self.after_arrival(now, random).into_iter().collect(),
             Workload::Saturated { wanting, entries } => {
                 let first = if begun == 0 { (*wanting as u64).min(*entries) } else { 0 };

@@ -17,10 +17,10 @@ use crate::message::{
     step_lock,
 };
 
-/// What is to happen.
+/// A future event.
 #[derive(Debug)]
 pub(super) enum Coming<M> {
-    /// A user comes. Where it is not done yet, it comes again later.
+    /// A user arrives. If it has not left yet, its request joins its backlog.
     Arrival(NodeId),
     Leaving(NodeId),
     Delivery {
@@ -37,17 +37,17 @@ pub(super) enum Coming<M> {
     Look(NodeId, NodeId),
 }
 
-/// A node's user, and since when it wants what it wants.
+/// A node's user, and the times of its requests.
 #[derive(Clone, Default, Debug)]
 struct Client {
     phase: Phase,
-    /// When it came, and came again, without having been served yet.
+    /// The arrivals that have not led to a request yet.
     backlog: VecDeque<Time>,
-    /// When it came for the entry that it waits for.
+    /// The arrival of the request that is being served.
     came_at: Time,
-    /// When its node asked for it.
+    /// When its node was given that request.
     asked_at: Time,
-    /// Which request of all this is.
+    /// The number of that request, counted over all nodes.
     number: u64,
 }
 
@@ -55,13 +55,13 @@ struct Client {
 pub struct View<'a, P: Protocol> {
     /// The nodes.
     pub nodes: &'a [P],
-    /// When it is.
+    /// The time.
     pub time: Time,
     queue: &'a Queue<Coming<P::Message>>,
 }
 
 impl<P: Protocol> View<'_, P> {
-    /// The messages in flight: from whom, to whom, what. In no order.
+    /// The messages in flight: sender, receiver, message. In no order.
     pub fn in_flight(&self) -> impl Iterator<Item = (NodeId, NodeId, &P::Message)> {
         self.queue.iter().filter_map(|coming| match coming {
             Coming::Delivery { from, to, message, .. } => Some((*from, *to, message)),
@@ -82,7 +82,7 @@ pub(super) struct World<P: Protocol> {
     stay_outside: Delay,
     pub(super) period: f64,
     arrivals: Arrivals,
-    /// Users that are announced but have not come, and whatever else is to come in any case.
+    /// Arrivals, calls and faults that are announced but have not happened.
     announced: u64,
     /// Messages and timers in flight.
     in_flight: u64,
@@ -302,8 +302,8 @@ impl<P: Protocol> World<P> {
         Ok(())
     }
 
-    /// Gives a node an input, and does what it answers: sends its messages, sets its timers, and lets its user in. The
-    /// number is that of the message, if it is one.
+    /// Gives a node an input, and performs its outputs: sends its messages, sets its timers, and
+    /// lets its user in. If the input is a message, `number` is that of the message.
     #[inline]
     pub(super) fn give(
         &mut self,
@@ -335,7 +335,8 @@ impl<P: Protocol> World<P> {
                 }
                 Output::SetTimer { timer, periods } => {
                     self.in_flight += 1;
-                    // Whatever was sent in time has arrived before: a tick more than so many periods.
+                    // One tick more than the periods, so that every message that was sent in time
+                    // has arrived before.
                     let wait = Time::units(self.period * f64::from(periods)).0;
                     let life = self.plight.as_ref().map_or(0, |plight| plight.life(node));
                     let due = self.now.after(wait).after(1);
@@ -367,9 +368,9 @@ pub(super) struct Tally {
     per_entry: Sample,
     client_delay: Sample,
     sync_delay: Sample,
-    /// When somebody left while others waited, for each place that nobody has taken since.
+    /// The times of exits, while others waited, that no entry has followed yet.
     left_at: VecDeque<Time>,
-    /// The requests that wait, by when they were made and by number, and how often each has been passed.
+    /// The waiting requests, by time and number, and how often each has been bypassed.
     waiting: Option<BTreeMap<(Time, u64), u64>>,
     bypass: u64,
     most_inside: usize,
@@ -424,7 +425,7 @@ impl Tally {
         if let Some(waiting) = &mut self.waiting {
             let passed = waiting.remove(&(user.asked_at, user.number)).unwrap_or(0);
             self.bypass = self.bypass.max(passed);
-            // Those who asked at the same moment are not passed.
+            // Requests of the same moment do not bypass each other.
             for passed in waiting.range_mut(..(user.asked_at, 0)).map(|(_, passed)| passed) {
                 *passed += 1;
             }
