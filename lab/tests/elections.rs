@@ -1,8 +1,7 @@
 //! Elections explored exhaustively, as far as a test may take.
 
-use exclusion::message::check::Timers;
+use lab::explore::broken::{BROKEN, with_broken, with_mended};
 use lab::explore::exploration::{Explorable, Explored, Explorer, ModelVisitor, Shown};
-use lab::explore::scope::{Scope, with_check};
 
 struct Explore;
 
@@ -18,26 +17,28 @@ impl ModelVisitor for Explore {
     }
 }
 
-fn explore(name: &str, scope: &Scope) -> Explored {
-    with_check(name, scope, Explore).unwrap_or_else(|error| panic!("{error}"))
-}
-
 #[test]
-#[ignore = "scratch"]
 fn scratch() {
-    let args: Vec<String> =
-        std::env::var("SCRATCH").unwrap().split(' ').map(str::to_owned).collect();
-    let calls: Vec<u8> = args[1].split(',').map(|it| it.parse().unwrap()).collect();
-    let scope = Scope::of(calls).with_faults(args[2].parse().unwrap(), args[3].parse().unwrap());
-    let scope =
-        Scope { timers: if args.len() > 4 { Timers::AnyTime } else { Timers::InTime }, ..scope };
-    let explored = explore(&args[0], &scope);
-    println!("{} {:.1} s", explored.markdown(), explored.seconds);
-    for finding in explored.refuted() {
+    let chosen = std::env::var("SCRATCH").unwrap_or_default();
+    for broken in BROKEN.iter().filter(|it| it.name.starts_with(chosen.as_str())) {
+        let e = with_broken(broken.name, Explore).unwrap();
         println!(
-            "{}:\n{}",
-            finding.property,
-            finding.counterexample.as_ref().map_or(String::new(), Shown::to_string)
+            "{} {:?} {:.1}",
+            broken.markdown(&e),
+            e.refuted().map(|f| f.property).collect::<Vec<_>>(),
+            e.seconds
         );
+        if let Some(how) = broken.counterexample(&e) {
+            println!("{how}");
+        }
+        let m = with_mended(broken.name, Explore).unwrap();
+        println!("  mended {} {:.1}", m.markdown(), m.seconds);
+        for finding in m.refuted() {
+            println!(
+                "{}:\n{}",
+                finding.property,
+                finding.counterexample.as_ref().map_or(String::new(), Shown::to_string)
+            );
+        }
     }
 }

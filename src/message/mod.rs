@@ -64,10 +64,12 @@ mod traffic;
 pub use claims::{Bypass, Claims, Cost, TokenClaim};
 pub use clock::{Clock, Stamp};
 pub use election::{
-    Bully, BullyHalt, ChangRoberts, Circumstances, Echo, Election, ElectionCost, Epoch, Extinction,
-    LeLann, Leadership, RingElection, Unattended,
+    Bully, BullyHalt, ChangRoberts, Circumstances, Echo, Elected, Election, ElectionCost, Epoch,
+    Extinction, FirstHasToken, Inherits, LeLann, Leadership, Renamed, RingElection, Unattended,
 };
-pub use election::{bully, bully_halt, chang_roberts, echo, extinction, le_lann, ring_election};
+pub use election::{
+    bully, bully_halt, chang_roberts, echo, elected, extinction, le_lann, ring_election,
+};
 pub use error::{ClusterError, InputError, Refused, Violation};
 pub use graph::Graph;
 pub use machine::{

@@ -278,7 +278,8 @@ impl Machine for RingElection {
                     return Err(Refused("it has not called that election"));
                 }
                 if epoch.number < self.number {
-                    if caller != self.me {
+                    // One that is under way will reach the caller. One that is over may not.
+                    if caller != self.me && self.settled.is_some() {
                         out.send(caller, Message::Behind(self.number));
                     }
                     return Ok(());

@@ -32,6 +32,7 @@
 //! asks later, gets a [`Down`] that says why. A user that is inside may finish.
 #![forbid(unsafe_code)]
 
+mod assembly;
 mod cluster;
 mod data;
 mod error;
@@ -40,6 +41,7 @@ mod post;
 mod record;
 mod serve;
 
+pub use assembly::Assembly;
 pub use cluster::{Builder, Cluster, Ended};
 pub use data::{DataOf, Guarded};
 pub use error::{Down, HandleError, StartError};

@@ -15,6 +15,8 @@ pub(super) struct ElectionClaims<P: Protocol> {
     invariant: fn(&State<P>) -> Option<Result<(), &'static str>>,
     has_invariant: bool,
     one_leader: bool,
+    /// Whether all can settle.
+    all_settle: bool,
 }
 
 impl<P: Protocol> ElectionClaims<P> {
@@ -22,8 +24,12 @@ impl<P: Protocol> ElectionClaims<P> {
         let mut properties = vec![
             Property::always("agreement", Check::agrees),
             Property::always("expected inputs only", Check::is_as_expected),
-            Property::sometimes("all settle", Check::is_settled),
         ];
+        if self.all_settle {
+            properties.push(Property::sometimes("all settle", Check::is_settled));
+        } else {
+            properties.push(Property::sometimes("some settle", Check::has_views));
+        }
         if self.has_invariant {
             properties.push(Property::always("invariant", Check::keeps_election_invariant));
         }
@@ -63,6 +69,7 @@ impl<E: Election> Check<Unattended<E>> {
             invariant: |state| E::invariant(&machines(&state.nodes)),
             has_invariant,
             one_leader: false,
+            all_settle: true,
         });
         check
     }
@@ -74,6 +81,15 @@ impl<E: Election> Check<Unattended<E>> {
     #[must_use]
     pub fn initiators(self, nodes: impl IntoIterator<Item = NodeId>) -> Self {
         nodes.into_iter().fold(self, |check, node| check.requests_of(node, 1))
+    }
+
+    /// Claims no more that all can settle: in a network that is cut they cannot.
+    #[must_use]
+    pub fn settling_apart(mut self) -> Self {
+        if let Some(claims) = &mut self.election {
+            claims.all_settle = false;
+        }
+        self
     }
 
     /// Claims that all nodes that live and have settled have settled alike, whatever the epoch.
@@ -93,7 +109,7 @@ fn machines<E>(nodes: &[Unattended<E>]) -> Vec<&E> {
 impl<P: Protocol> Check<P> {
     /// What must be possible from every state, if anything.
     pub fn progress(&self) -> Option<Progress<Self>> {
-        self.election.as_ref().map(|_| Progress {
+        self.election.as_ref().filter(|claims| claims.all_settle).map(|_| Progress {
             name: "all can settle",
             goal: Self::is_settled_or_was_never_called,
             counts: |action| !action.is_fault(),
@@ -105,6 +121,10 @@ impl<P: Protocol> Check<P> {
         let Some(claims) = &self.election else { return Vec::new() };
         let leadership = |node: NodeId| (claims.leadership)(&state.nodes[node.index()]);
         state.live().filter_map(leadership).collect()
+    }
+
+    fn has_views(&self, state: &State<P>) -> bool {
+        !self.views(state).is_empty()
     }
 
     fn agrees(&self, state: &State<P>) -> bool {

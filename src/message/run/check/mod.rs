@@ -26,7 +26,7 @@
 //! | `expected inputs only` | as above |
 //! | `invariant` | the election's own [invariant](crate::message::Election::invariant) does, if it has one |
 //! | `one leader` | no two nodes that live lead, or follow two leaders, where that is [claimed](Check::one_leader) |
-//! | `all settle` | sometimes: all that live have settled on one that lives, and all is silent |
+//! | `all settle` | sometimes, unless [not claimed](Check::settling_apart): all that live have settled on one that lives, and all is silent |
 //! | `all can settle` | from every state that is possible once an election was called, they can, if nothing more befalls them; see [`Progress`] |
 //!
 //! ```

@@ -53,6 +53,8 @@ pub struct Check<P: Protocol> {
     token: Option<TokenClaim<P>>,
     stamp: Option<fn(&P) -> Option<Stamp>>,
     crashes: u8,
+    /// The nodes that may crash.
+    crashable: NodeSet,
     recoveries: u8,
     cut: Option<NodeSet>,
     pub(super) election: Option<ElectionClaims<P>>,
@@ -74,6 +76,7 @@ impl<P: Protocol> Check<P> {
         }
         Self {
             requests: vec![1; nodes.len()],
+            crashable: NodeSet::of(nodes.len(), NodeId::all(nodes.len())),
             nodes,
             channels: P::CHANNELS,
             timers: Timers::InTime,
@@ -128,6 +131,16 @@ impl<P: Protocol> Check<P> {
     #[must_use]
     pub fn crashes(mut self, crashes: u8) -> Self {
         self.crashes = crashes;
+        self
+    }
+
+    /// Only these nodes may crash.
+    ///
+    /// # Panics
+    /// If one of them is not there.
+    #[must_use]
+    pub fn crashes_of(mut self, nodes: impl IntoIterator<Item = NodeId>) -> Self {
+        self.crashable = NodeSet::of(self.nodes.len(), nodes);
         self
     }
 
@@ -298,7 +311,7 @@ impl<P: Protocol> Check<P> {
         let nodes = NodeId::all(self.nodes.len());
         for node in nodes.clone() {
             let is_down = plight.down.contains(node);
-            if !is_down && plight.crashes_left > 0 {
+            if !is_down && plight.crashes_left > 0 && self.crashable.contains(node) {
                 actions.push(Action::Crash(node));
             }
             if is_down && plight.recoveries_left > 0 {
