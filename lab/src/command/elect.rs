@@ -1,11 +1,15 @@
 //! `lab elect`.
 
+use std::path::{Path, PathBuf};
+
 use clap::{Args, ValueEnum};
 use exclusion::message::registry::{ELECTIONS, ElectionAlgorithm, Electorate, Ground};
 use exclusion::message::sim::{Delay, Fault};
 use exclusion::message::{Graph, NodeId};
 use lab::count::elections::{Poll, Row, TOLD, story, table};
+use lab::draw::diagram::{Diagram, Unit};
 
+use super::destination::Destination;
 use super::graph::{self, graph};
 use super::registry::election;
 use super::{Outcome, say, say_json};
@@ -16,7 +20,7 @@ Examples:
   cargo lab elect
   cargo lab elect bully --nodes 5 --crash 4
   cargo lab elect bully --nodes 6 --crash 5 --initiators 2 --json
-  cargo lab elect bully --nodes 5 --initiators 0,2 --cut 0,1
+  cargo lab elect bully --nodes 5 --initiators 0,2 --cut 0,1 --diagram split-brain.svg
   cargo lab elect bully --nodes 4 --crash 3@1.5 --recover 3@12 --delays random --seed 7
   cargo lab elect ring_election --nodes 6 --crash 5,2 --initiators 0,1
   cargo lab elect chang_roberts --nodes 7 --initiators all
@@ -49,6 +53,9 @@ pub(crate) struct ElectCommand {
     /// The seed of the random numbers
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// Draw the election, as SVG
+    #[arg(long, value_name = "PATH", requires = "algorithm")]
+    diagram: Option<PathBuf>,
     /// Print one JSON object per election
     #[arg(long)]
     json: bool,
@@ -68,6 +75,9 @@ impl ElectCommand {
             Some(name) => vec![self.hold(election(name)?)?],
             None => self.hold_each()?,
         };
+        if let (Some(path), [row]) = (&self.diagram, &rows[..]) {
+            self.draw(row, path)?;
+        }
         if self.json {
             rows.iter().for_each(say_json);
         } else {
@@ -162,6 +172,22 @@ impl ElectCommand {
         initiators.sort_unstable();
         initiators.dedup();
         Ok(initiators)
+    }
+
+    fn draw(&self, row: &Row, path: &Path) -> Result<(), String> {
+        let picture = Destination::new(path, "--diagram");
+        if picture.is_standard_output() {
+            return Err("the story is on the standard output: name a file with --diagram".into());
+        }
+        if row.nodes > TOLD {
+            return Err(format!("{} nodes are too many to draw: take at most {TOLD}", row.nodes));
+        }
+        let cut = if self.cut.is_empty() { "" } else { ", cut" };
+        let title = format!("{}, {} nodes{cut}", row.algorithm, row.nodes);
+        let (unit, nodes) = (Unit::MessageDelay, row.nodes);
+        let diagram = Diagram { title: &title, unit, nodes, widest: 1200 };
+        picture.prepare()?;
+        picture.write(&diagram.svg(&row.trace))
     }
 
     fn tell(&self, row: &Row) {

@@ -24,10 +24,20 @@ pub fn bully_without_second_timer(flawed: bool) -> Poll<Altered<Bully>> {
         .crashes(1)
 }
 
-/// The bully that believes the last `COORDINATOR`, not the greatest: one that comes back and the
-/// one that was about to lead are both believed.
+/// The bully whose highest node leads as soon as it is back, without asking what epoch it is. So
+/// does the one that was about to lead.
+pub fn bully_leads_at_once(flawed: bool) -> Poll<Altered<Bully>> {
+    comes_back(flawed.then_some(Flaw::LeadsAtOnce))
+}
+
+/// The same as it stands in textbooks, where the last `COORDINATOR` is believed, not the greatest.
 pub fn bully_last_coordinator(flawed: bool) -> Poll<Altered<Bully>> {
-    timed(Altered::all(bullies(3), flawed.then_some(Flaw::LastCounts)))
+    comes_back(flawed.then_some(Flaw::Textbook))
+}
+
+/// The middle one of three calls, and the highest goes down and comes back.
+fn comes_back(flaw: Option<Flaw>) -> Poll<Altered<Bully>> {
+    timed(Altered::all(bullies(3), flaw))
         .channels(Channels::Fifo)
         .initiators([NodeId(1)])
         .crashes(1)
@@ -167,6 +177,10 @@ pub enum Flaw {
     NoSecondTimer,
     /// Whoever is told of a leader last believes that.
     LastCounts,
+    /// A node that recovers calls an election as a new one would.
+    LeadsAtOnce,
+    /// Both.
+    Textbook,
     /// A node that recovers does not notice.
     OldView,
     /// A node that recovers remembers nothing at all.
@@ -324,7 +338,7 @@ impl<E: Announces> Machine for Altered<E> {
             _ => {}
         }
         self.give(Input::Receive { from, message }, out)?;
-        if self.flaw == Some(Flaw::LastCounts) && announced.is_some() {
+        if matches!(self.flaw, Some(Flaw::LastCounts | Flaw::Textbook)) && announced.is_some() {
             self.told = announced;
         }
         Ok(())
@@ -339,6 +353,12 @@ impl<E: Announces> Machine for Altered<E> {
             Notice::Down(node) => drop(self.down.insert(node)),
             Notice::Up(node) => drop(self.down.remove(&node)),
             _ if self.flaw == Some(Flaw::OldView) => return Ok(()),
+            _ if matches!(self.flaw, Some(Flaw::LeadsAtOnce | Flaw::Textbook)) => {
+                self.down.clear();
+                self.told = None;
+                self.inner = self.inner.forgetful();
+                return self.give(Input::Elect, out);
+            }
             _ => {
                 self.down.clear();
                 if self.flaw == Some(Flaw::NoLives) {
@@ -353,7 +373,12 @@ impl<E: Announces> Machine for Altered<E> {
 impl<E: Announces> Election for Altered<E> {
     fn leadership(&self) -> Option<Leadership> {
         match self.flaw {
-            Some(Flaw::LastCounts | Flaw::DeadWinner) => {
+            // Without epochs there is but one.
+            Some(Flaw::LastCounts | Flaw::Textbook) => {
+                let told = self.told.filter(|_| self.inner.leadership().is_some());
+                told.map(|told| Leadership { epoch: Epoch::default(), ..told })
+            }
+            Some(Flaw::DeadWinner) => {
                 self.told.filter(|_| self.inner.leadership().is_some() || self.is_misled())
             }
             _ => self.inner.leadership(),
@@ -503,7 +528,11 @@ impl Election for Waves {
             let mut way = std::iter::successors(Some(start), parent).take(cluster.len());
             way.any(|node| node == root)
         };
-        let spans = |root| NodeId::all(cluster.len()).all(|start| leads_to(root, start));
+        let spans = |root| {
+            // A greater wave changes the parents again.
+            let greater = cluster.iter().any(|node| node.wave > Some(root));
+            greater || NodeId::all(cluster.len()).all(|start| leads_to(root, start))
+        };
         let mut roots = cluster.iter().filter_map(|node| node.leadership());
         let holds = roots.all(|it| spans(it.leader));
         Some(if holds { Ok(()) } else { Err("a way does not lead to the initiator") })

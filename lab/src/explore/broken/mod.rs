@@ -22,6 +22,7 @@ pub mod maekawa_voting;
 pub mod permission;
 pub mod registers;
 pub mod singhal;
+pub mod started;
 pub mod token;
 
 use crate::explore::exploration::{Explored, ModelVisitor, Shown};
@@ -171,8 +172,10 @@ switched! {
         "a node waits for one period instead of two";
     "bully_without_second_timer" is elections::bully_without_second_timer, violates "all can settle":
         "a node that was answered waits for ever";
+    "bully_leads_at_once" is elections::bully_leads_at_once, violates "agreement":
+        "a node that comes back leads without asking for the epoch";
     "bully_last_coordinator" is elections::bully_last_coordinator, violates "all can settle":
-        "the last coordinator is believed, not the greatest";
+        "so it does, and the last coordinator is believed, not the greatest";
     "bully_old_view" is elections::bully_old_view, violates "all can settle":
         "a node that recovers keeps its old view";
     "bully_halt_without_lives" is elections::bully_halt_without_lives, violates "one leader":
@@ -189,6 +192,10 @@ switched! {
         "a node counts messages, not neighbours";
     "extinction_count_kept" is elections::extinction_count_kept, violates "invariant":
         "what was heard of a smaller wave counts for the greater";
+    "raymond_hasty" is started::raymond_hasty, violates "no deadlock":
+        "the lock starts while parents still change";
+    "central_empty_desk" is started::central_empty_desk, violates "mutual exclusion":
+        "a coordinator that comes back forgets who is inside";
     "chang_roberts_crash" is elections::chang_roberts_crash, violates "all can settle":
         "a node goes down";
     "le_lann_crash" is elections::le_lann_crash, violates "all can settle":

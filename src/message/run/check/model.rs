@@ -229,7 +229,19 @@ impl<P: Protocol> Check<P> {
     }
 
     fn is_alive(&self, state: &State<P>) -> bool {
-        state.violation.is_some() || !state.is_silent() || state.waiting().next().is_none()
+        state.violation.is_some()
+            || !state.is_silent()
+            || state.waiting().next().is_none()
+            || self.has_news(state)
+    }
+
+    /// Whether a detector has something to tell.
+    fn has_news(&self, state: &State<P>) -> bool {
+        let nodes = NodeId::all(self.nodes.len());
+        state.plight.is_some() && {
+            let rules = self.rules();
+            nodes.clone().any(|one| nodes.clone().any(|other| state.has_news(one, other, &rules)))
+        }
     }
 
     fn keeps_invariant(&self, state: &State<P>) -> bool {
