@@ -184,7 +184,8 @@ fn the_bully_that_halts_costs_three_for_each_other_node() {
 }
 
 fn graphs(n: usize) -> Vec<Graph> {
-    let side = (1..=n).filter(|side| n % side == 0).find(|side| side * side >= n).unwrap();
+    let side =
+        (1..=n).filter(|side| n.is_multiple_of(*side)).find(|side| side * side >= n).unwrap();
     let graphs = [
         Graph::ring(n),
         Graph::line(n),

@@ -39,6 +39,9 @@
 //! written to bytes and read again. A node's state is trusted when it is read: store it where only
 //! the node writes.
 //!
+//! An [`Election`] is a machine without a user: its nodes agree on one of them. The book has a
+//! [page](crate::docs::elections) about elections, and about locks that start from one.
+//!
 //! To write your own algorithm, implement [`Machine`] and [`Protocol`]; `examples/own_protocol.rs`
 //! is one of some sixty lines under every runner.
 #![forbid(unsafe_code)]

@@ -112,19 +112,7 @@ impl ElectCommand {
         let chosen = self.graph.as_ref().map(|text| graph(text, nodes)).transpose()?;
         let name = ground(algorithm, chosen.as_ref());
         let electorate = chosen.map_or(Electorate::of(nodes), Electorate::on);
-        let (crashed, mut faults) = self.crashes(nodes)?;
-        for text in &self.recover {
-            let (node, time) = moment(text)?;
-            let time = time.ok_or_else(|| format!("say when {node} comes back: as {text}@5"))?;
-            faults.push((time, Fault::Recover(node)));
-        }
-        if !self.cut.is_empty() {
-            let side: Vec<_> = self.cut.iter().copied().map(NodeId).collect();
-            if side.len() >= nodes {
-                return Err("a cut leaves somebody on the other side: name fewer with --cut".into());
-            }
-            faults.push((0.0, Fault::Cut(side)));
-        }
+        let (crashed, faults) = (self.crashed(nodes)?, self.faults(nodes)?);
         let initiators = self.initiators(nodes, &crashed)?;
         let poll =
             Poll { graph: name, initiators, crashed, faults, delay: self.delay(), seed: self.seed };
@@ -138,22 +126,45 @@ impl ElectCommand {
         }
     }
 
-    /// Who is down from the beginning, and who goes down later.
-    fn crashes(&self, nodes: usize) -> Result<(Vec<NodeId>, Vec<(f64, Fault)>), String> {
-        let (mut crashed, mut faults) = (Vec::new(), Vec::new());
+    /// Who is down from the beginning.
+    fn crashed(&self, nodes: usize) -> Result<Vec<NodeId>, String> {
+        let mut crashed = Vec::new();
         for text in &self.crash {
             match moment(text)? {
                 (node, None) if crashed.contains(&node) => {
                     return Err(format!("{node} is down already: name it once with --crash"));
                 }
                 (node, None) => crashed.push(node),
-                (node, Some(time)) => faults.push((time, Fault::Crash(node))),
+                (_, Some(_)) => {}
             }
         }
         if nodes > 0 && crashed.len() == nodes {
             return Err("all nodes are down: leave one that can lead out of --crash".to_owned());
         }
-        Ok((crashed, faults))
+        Ok(crashed)
+    }
+
+    /// Who goes down later, who comes back, and who is cut off.
+    fn faults(&self, nodes: usize) -> Result<Vec<(f64, Fault)>, String> {
+        let mut faults = Vec::new();
+        for text in &self.crash {
+            if let (node, Some(time)) = moment(text)? {
+                faults.push((time, Fault::Crash(node)));
+            }
+        }
+        for text in &self.recover {
+            let (node, time) = moment(text)?;
+            let time = time.ok_or_else(|| format!("say when {node} comes back: as {text}@5"))?;
+            faults.push((time, Fault::Recover(node)));
+        }
+        if !self.cut.is_empty() {
+            let side: Vec<_> = self.cut.iter().copied().map(NodeId).collect();
+            if side.len() >= nodes {
+                return Err("a cut leaves somebody on the other side: name fewer with --cut".into());
+            }
+            faults.push((0.0, Fault::Cut(side)));
+        }
+        Ok(faults)
     }
 
     fn initiators(&self, nodes: usize, crashed: &[NodeId]) -> Result<Vec<NodeId>, String> {

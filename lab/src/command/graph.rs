@@ -19,7 +19,7 @@ pub(super) fn graph(text: &str, nodes: usize) -> Result<Graph, String> {
         ["tree"] => Graph::tree(nodes, 2),
         ["grid"] => {
             let rows = (1..=nodes).take_while(|rows| rows * rows <= nodes);
-            let rows = rows.filter(|rows| nodes % rows == 0).last().unwrap_or(0);
+            let rows = rows.filter(|rows| nodes.is_multiple_of(*rows)).last().unwrap_or(0);
             Graph::grid(rows, nodes / rows.max(1))
         }
         ["hypercube"] => Graph::hypercube(nodes),

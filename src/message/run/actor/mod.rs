@@ -25,6 +25,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! An [`Assembly`] is a cluster that elects. Its nodes can be crashed and brought back.
+//!
 //! # When a node dies
 //!
 //! These algorithms need an answer from every node that they ask. If one panics, refuses a message

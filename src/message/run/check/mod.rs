@@ -50,7 +50,7 @@ mod state;
 mod trace;
 
 pub use model::{Check, Timers, Users};
-pub use progress::{Progress, TooManyStates};
+pub use progress::{PathOf, Progress, TooManyStates};
 pub use state::{Action, State};
 pub use stateright::{Checker, CheckerBuilder, Expectation, HasDiscoveries, Model, Path, Property};
 pub use trace::trace_of;

@@ -37,6 +37,9 @@ impl fmt::Display for TooManyStates {
 
 impl Error for TooManyStates {}
 
+/// A way through a model.
+pub type PathOf<M> = Path<<M as Model>::State, <M as Model>::Action>;
+
 /// How a state was found: from which other, by which of its actions.
 type Origin = Option<(u32, u16)>;
 
@@ -49,11 +52,7 @@ where
     ///
     /// # Errors
     /// If there are more states than `most`.
-    pub fn find_stuck(
-        &self,
-        model: &M,
-        most: usize,
-    ) -> Result<Option<Path<M::State, M::Action>>, TooManyStates> {
+    pub fn find_stuck(&self, model: &M, most: usize) -> Result<Option<PathOf<M>>, TooManyStates> {
         let mut found: HashMap<u64, u32> = HashMap::new();
         let mut origins: Vec<Origin> = Vec::new();
         let mut good: Vec<bool> = Vec::new();
@@ -122,7 +121,7 @@ fn walk_back(mut good: Vec<bool>, mut steps: Vec<(u32, u32)>) -> Vec<bool> {
 }
 
 /// The way by which a state was found.
-fn path_to<M: Model>(model: &M, origins: &[Origin], state: usize) -> Path<M::State, M::Action>
+fn path_to<M: Model>(model: &M, origins: &[Origin], state: usize) -> PathOf<M>
 where
     M::State: Hash + Clone + PartialEq,
     M::Action: Clone + PartialEq,

@@ -19,6 +19,9 @@
 //! assert_eq!(report.messages.total(), 100 * 2 * (5 - 1));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! A [`Contest`] is an election: who calls, who goes down and comes back, where the network is cut,
+//! and who is told.
 #![forbid(unsafe_code)]
 
 mod contest;
