@@ -10,12 +10,13 @@ use std::time::{Duration, Instant};
 use criterion::{
     BenchmarkGroup, Criterion, criterion_group, criterion_main, measurement::WallTime,
 };
+use crossbeam_utils::CachePadded;
 use lab::each_subject;
 use lab::measure::subject::Subject;
 use lab::measure::workload::Workload;
 
 fn uncontended<S: Subject>(group: &mut BenchmarkGroup<'_, WallTime>) {
-    let mut subject = S::fresh();
+    let mut subject = CachePadded::new(S::fresh());
     let mut handle = subject.handles(1).pop().expect("one handle");
     group.bench_function(S::NAME, |bencher| {
         bencher.iter(|| S::enter(&mut handle, |count| *count += 1))
@@ -31,7 +32,7 @@ fn short_2_threads<S: Subject>(group: &mut BenchmarkGroup<'_, WallTime>) {
 /// How long `threads` threads take for about `entries` entries in all.
 fn time_of<S: Subject>(threads: usize, entries: u64, workload: Workload) -> Duration {
     let work = workload.work();
-    let mut subject = S::fresh();
+    let mut subject = CachePadded::new(S::fresh());
     let start = Barrier::new(threads + 1);
     let each = entries.div_ceil(threads as u64);
     let took = std::thread::scope(|scope| {
@@ -40,7 +41,7 @@ fn time_of<S: Subject>(threads: usize, entries: u64, workload: Workload) -> Dura
             scope.spawn(move || {
                 start.wait();
                 for _ in 0..each {
-                    S::enter(&mut handle, |count| {
+                    S::enter(&mut handle, move |count| {
                         *count += 1;
                         work.run();
                     });

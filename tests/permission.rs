@@ -420,10 +420,13 @@ fn what_maekawas_arbiters_and_candidates_cannot_hear_is_refused() {
     refuses(&arbiter, 1, maekawa::Message::Request(stamp(2, 1)));
     refuses(&arbiter, 1, maekawa::Message::Request(stamp(1, 1)));
     refuses(&arbiter, 1, maekawa::Message::Relinquish(stamp(2, 1)));
+    takes(&mut arbiter, 2, maekawa::Message::Request(stamp(1, 2)));
+    takes(&mut arbiter.clone(), 1, maekawa::Message::Relinquish(stamp(2, 1)));
+    // When it has asked again, it has left, and has nothing to give back.
     takes(&mut arbiter, 1, maekawa::Message::Request(stamp(3, 1)));
     refuses(&arbiter, 1, maekawa::Message::Request(stamp(4, 1)));
-    takes(&mut arbiter, 2, maekawa::Message::Request(stamp(1, 2)));
-    takes(&mut arbiter, 1, maekawa::Message::Relinquish(stamp(2, 1)));
+    refuses(&arbiter, 1, maekawa::Message::Relinquish(stamp(2, 1)));
+    takes(&mut arbiter, 1, maekawa::Message::Release(stamp(2, 1)));
 }
 
 #[test]

@@ -21,18 +21,49 @@ use serde_json::{Value, json};
 /// The message of this kind that is in flight to the node is accepted as it is. With something else
 /// in one place of it, it is refused.
 fn only_as_it_is<P: Shipped>(cluster: &ByHand<P>, to: u32, kind: &str, wrong: &[(&str, Value)]) {
+    let (from, real) = in_flight(cluster, to, kind);
+    for (place, value) in wrong {
+        refuses(cluster, to, from.0, with(real, place, value));
+    }
+    let message = real.clone();
+    cluster.clone().give(to, Input::Receive { from, message }).expect("it can occur");
+}
+
+/// With this in one place of it, the message of this kind that is in flight to the node is no
+/// message any more, and so never gets to a node.
+fn cannot_be_read<P: Shipped>(
+    cluster: &ByHand<P>,
+    to: u32,
+    kind: &str,
+    place: &str,
+    wrong: &[Value],
+) {
+    let (_, real) = in_flight(cluster, to, kind);
+    assert_eq!(from_tree::<P::Message>(to_tree(real)).as_ref(), Some(real));
+    for value in wrong {
+        let read: Option<P::Message> = from_tree(with(real, place, value));
+        assert!(read.is_none(), "{read:?}");
+    }
+}
+
+/// The message of this kind that is in flight to the node, and its sender.
+fn in_flight<'a, P: Shipped>(
+    cluster: &'a ByHand<P>,
+    to: u32,
+    kind: &str,
+) -> (NodeId, &'a P::Message) {
     let is_it = |(_, at, message): &&(NodeId, NodeId, P::Message)| {
         *at == NodeId(to) && message.kind() == kind
     };
     let (from, _, real) = cluster.in_flight.iter().find(is_it).expect("it is in flight");
-    for (place, value) in wrong {
-        let mut tree = to_tree(real);
-        *tree.pointer_mut(place).unwrap_or_else(|| panic!("no {place} in {real:?}")) =
-            value.clone();
-        refuses(cluster, to, from.0, tree);
-    }
-    let message = real.clone();
-    cluster.clone().give(to, Input::Receive { from: *from, message }).expect("it can occur");
+    (*from, real)
+}
+
+/// The message with something else in one place of it.
+fn with<M: serde::Serialize + std::fmt::Debug>(real: &M, place: &str, value: &Value) -> Value {
+    let mut tree = to_tree(real);
+    *tree.pointer_mut(place).unwrap_or_else(|| panic!("no {place} in {real:?}")) = value.clone();
+    tree
 }
 
 /// The node refuses the message, with nothing changed.
@@ -316,8 +347,10 @@ fn queues_name_who_waits_and_nobody_twice() {
         queues.iter().map(|queue| (place, queue.clone())).collect()
     };
 
-    let behind = [json!([4]), json!([2, u32::MAX]), json!([2, 2]), json!([2, 1]), json!([2, 0])];
+    let twice = [json!([1, 2, 2]), json!([1, 1]), json!([1, 3, 2, 3]), json!([9, 9])];
+    let behind = [json!([4]), json!([2, u32::MAX]), json!([2, 1]), json!([2, 0])];
     let cluster = with_queue(NaimiTrehelQueue::cluster(4));
+    cannot_be_read(&cluster, 1, "TOKEN", "/Token", &twice);
     only_as_it_is(&cluster, 1, "TOKEN", &at("/Token", &behind));
     // A queue that a forged request got into names nobody twice, when the token is sent.
     let mut cluster = with_queue(NaimiTrehelQueue::cluster(4));
@@ -328,14 +361,16 @@ fn queues_name_who_waits_and_nobody_twice() {
     cluster.release(1);
     only_as_it_is(&cluster, 2, "TOKEN", &[]);
 
-    let whole = [json!([]), json!([2, 1]), json!([1, 4]), json!([1, 2, 2]), json!([1, 1])];
+    let whole = [json!([]), json!([2, 1]), json!([1, 4])];
     let with_sender = json!([1, 2, 0]);
     let cluster = with_queue(BantaSimple::cluster(4));
+    cannot_be_read(&cluster, 1, "TOKEN", "/Token/0", &twice);
     let wrong = at("/Token/0", &[&whole[..], from_ref(&with_sender)].concat());
     only_as_it_is(&cluster, 1, "TOKEN", &wrong);
     only_as_it_is(&cluster, 1, "TOKEN", &[("/Token/1", json!(MAX))]);
 
     let cluster = with_queue(BantaFair::cluster(4));
+    cannot_be_read(&cluster, 1, "TOKEN", "/Token/0/queue", &twice);
     let wrong = at("/Token/0/queue", &[&whole[..], from_ref(&with_sender)].concat());
     only_as_it_is(&cluster, 1, "TOKEN", &wrong);
     let served = [json!([1, 0, 0]), json!([1, 1, 0, 0]), json!([1, MAX, 0, 0])];
@@ -350,7 +385,8 @@ fn queues_name_who_waits_and_nobody_twice() {
     let without_good_site = json!([1, 2]);
     let wrong = at("/Token/queue", &[&whole[..], from_ref(&without_good_site)].concat());
     only_as_it_is(&cluster, 1, "TOKEN", &wrong);
-    let with_good_site = [json!([2, 3]), json!([1, 3, 4]), json!([1, 3, 3]), json!([1, 1, 3])];
+    let with_good_site = [json!([2, 3]), json!([1, 3, 4])];
+    cannot_be_read(&cluster, 1, "TOKEN", "/Token/queue", &twice);
     only_as_it_is(&cluster, 1, "TOKEN", &at("/Token/queue", &with_good_site));
     only_as_it_is(&cluster, 1, "TOKEN", &good("/Token/free", &[0, 2, u64::from(u32::MAX)]));
     only_as_it_is(&cluster, 1, "TOKEN", &good("/Token/good/site", &[0, 4]));

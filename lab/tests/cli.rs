@@ -7,97 +7,7 @@ use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
-use common::{folder, lab, lab_in};
-
-/// It ends with 2, and says what to do.
-#[track_caller]
-fn assert_wrong_usage(output: &Output, arguments: &[&str], reason: &str) {
-    assert_eq!(output.status.code(), Some(2), "{arguments:?}");
-    let error = String::from_utf8_lossy(&output.stderr);
-    assert!(error.contains(reason), "{arguments:?}: {error}");
-}
-
-fn quick(arguments: &[&str]) -> Output {
-    lab(&[&["locks", "--seconds", "0.05", "--rounds", "1"], arguments].concat())
-}
-
-#[test]
-fn each_row_is_an_object_with_all_fields() {
-    let output = quick(&[
-        "--locks",
-        "bakery,std,parking_lot",
-        "--workloads",
-        "hot,long",
-        "--threads",
-        "2",
-        "--json",
-    ]);
-    assert!(output.status.success());
-    let text = String::from_utf8(output.stdout).unwrap();
-    let rows: Vec<serde_json::Value> =
-        text.lines().map(|line| serde_json::from_str(line).expect("an object per line")).collect();
-    assert_eq!(rows.len(), 6);
-    for row in &rows {
-        for field in [
-            "mops",
-            "ratio_std",
-            "ratio_parking_lot",
-            "jain",
-            "p50_ns",
-            "p99_ns",
-            "p999_ns",
-            "max_ns",
-        ] {
-            assert!(row[field].as_f64().is_some_and(|value| value > 0.0), "{field} in {row}");
-        }
-        assert_eq!(row["threads"], 2);
-    }
-    assert_eq!(rows[0]["lock"], "bakery");
-    assert_eq!(rows[0]["workload"], "hot");
-    assert_eq!(rows[1]["ratio_std"], 1.0);
-}
-
-#[test]
-fn a_ratio_to_a_lock_that_was_not_measured_is_null() {
-    let output = quick(&["--locks", "bakery", "--workloads", "uncontended", "--json"]);
-    let row: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one row");
-    assert!(row["ratio_std"].is_null());
-}
-
-#[test]
-fn every_lock_runs_and_the_best_are_marked() {
-    let output = quick(&["--workloads", "short", "--threads", "2"]);
-    assert!(output.status.success());
-    let text = String::from_utf8(output.stdout).unwrap();
-    for lock in lab::measure::contention::measurables() {
-        assert!(text.lines().any(|line| line.starts_with(lock.name)), "{} in\n{text}", lock.name);
-    }
-    assert!(text.contains('*'));
-}
-
-#[test]
-fn a_lock_for_two_is_left_out_of_a_crowd() {
-    let output = quick(&["--locks", "peterson2", "--workloads", "short", "--threads", "3"]);
-    assert!(output.status.success());
-    assert!(
-        String::from_utf8_lossy(&output.stdout).contains("none of the chosen locks is for so many")
-    );
-}
-
-#[test]
-fn wrong_usage_ends_with_2_and_says_what_to_do() {
-    for (arguments, says) in [
-        (&["--locks", "bakry"][..], "no lock is called 'bakry'; there are bakery, "),
-        (&["--threads", "0"], "--threads takes 1 or more, and at most 1024"),
-        (&["--threads", "99999"], "--threads takes 1 or more, and at most 1024"),
-        (&["--rounds", "0"], "--rounds takes 1 or more"),
-        (&["--seconds", "0"], "--seconds takes more than 0"),
-        (&["--seconds", "NaN"], "--seconds takes more than 0"),
-        (&["--workloads", "lunch"], "possible values: uncontended, hot, short, long"),
-    ] {
-        assert_wrong_usage(&lab(&[&["locks"], arguments].concat()), arguments, says);
-    }
-}
+use common::{assert_wrong_usage, folder, lab, lab_in};
 
 #[test]
 fn messages_are_counted_beside_their_formulas() {
@@ -279,6 +189,8 @@ fn a_broken_variant_is_explored_by_its_name_and_refuted_as_expected() {
         ("maekawa_voting", 3, "nobody gives a vote back before it has been inside"),
         ("maekawa_1985", 3, "a waiting request that an older one comes before is not told"),
         ("bakery_ties", 2, "of equal tickets both go first"),
+        ("banta_first_draft", 2, "a request that comes second, or finds no token, is forgotten"),
+        ("banta_basic", 3, "a request that comes after the token has left is kept where it is"),
     ] {
         let output = lab(&["check", name]);
         assert!(output.status.success(), "{output:?}");
@@ -390,16 +302,6 @@ fn what_cannot_be_drawn_or_written_is_wrong_usage() {
     }
     assert!(!folder.join("no").exists(), "a folder was made");
     assert!(!folder.join("x").exists(), "a file was written");
-}
-
-/// Stacks that are larger than all memory that can be addressed.
-#[test]
-fn threads_that_cannot_be_started_are_told() {
-    let mut lab = Command::new(env!("CARGO_BIN_EXE_lab"));
-    let locks = ["locks", "--locks", "std", "--workloads", "short", "--threads", "2"];
-    let output = lab.args(locks).env("RUST_MIN_STACK", (1_u64 << 47).to_string()).output();
-    let output = output.expect("the lab runs");
-    assert_wrong_usage(&output, &locks, "2 threads cannot be started");
 }
 
 #[test]

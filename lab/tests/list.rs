@@ -14,7 +14,7 @@ use lab::explore::broken::BROKEN;
 use lab::explore::scope::RegisterLock;
 use lab::explore::scopes::all;
 use lab::measure::contention::measurables;
-use lab::report::stories::STORIES;
+use lab::report::stories::{DRAFTS, STORIES};
 
 /// The names of all algorithms.
 fn names() -> Vec<&'static str> {
@@ -34,6 +34,15 @@ fn root() -> PathBuf {
 fn every_algorithm_has_a_story_and_every_story_an_algorithm() {
     let told: Vec<_> = STORIES.iter().map(|story| story.algorithm).collect();
     assert_eq!(told, names());
+}
+
+/// A draft is no algorithm to use: it is found among what the checker refutes.
+#[test]
+fn every_draft_with_a_story_is_a_broken_variant() {
+    for draft in DRAFTS {
+        let broken = BROKEN.iter().find(|broken| broken.name == draft.algorithm);
+        assert_eq!(broken.map(|broken| broken.violates), Some("no deadlock"), "{draft:?}");
+    }
 }
 
 #[test]

@@ -110,6 +110,8 @@ fn assert_sound(seen: &Seen, width: u32) {
         "waits-short",
         "throughput-long",
         "waits-long",
+        "frontier",
+        "frontier-busy",
         "messages-over-nodes",
         "messages-over-load",
         "synchronization-delay",

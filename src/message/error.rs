@@ -102,9 +102,10 @@ impl fmt::Display for Violation {
 }
 
 impl Error for Violation {
+    /// What is behind the cause: the cause itself is in the words of this error.
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
-            Self::Unexpected(input) => Some(input),
+            Self::Unexpected(input) => input.source(),
             _ => None,
         }
     }
@@ -277,9 +278,10 @@ impl fmt::Display for ClusterError {
 }
 
 impl Error for ClusterError {
+    /// What is behind the cause: the cause itself is in the words of this error.
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
-            Self::Quorum(quorum) => Some(quorum),
+            Self::Quorum(quorum) => quorum.source(),
             _ => None,
         }
     }

@@ -143,7 +143,11 @@ pub trait Machine: Clone + Eq + Hash + Debug {
         Err(Refused("it is no election"))
     }
 
-    /// A message arrives.
+    /// A message arrives, from another node of the cluster, or from this one if it has sent it to
+    /// itself in the same step.
+    ///
+    /// [`step`] refuses every other sender before it calls this. Whoever calls it without [`step`]
+    /// must do the same: the sender is not checked again.
     ///
     /// # Errors
     /// If it cannot occur in this state.

@@ -94,9 +94,9 @@ pub use run::check;
 pub use run::replay::{ReplayCause, ReplayError, replay};
 pub use run::{actor, sim};
 pub use token::{
-    BantaEfficient, BantaFair, BantaK, BantaSimple, NaimiTrehel, NaimiTrehelQueue, Raymond,
-    RicartAgrawalaToken, SinghalHeuristic, SuzukiKasami, SuzukiKasamiFifo, SuzukiKasamiFifoRing,
-    TokenRing,
+    BantaEfficient, BantaFair, BantaK, BantaSimple, NaimiTrehel, NaimiTrehelQueue, NamedTwice,
+    NodeQueue, Raymond, RicartAgrawalaToken, SinghalHeuristic, SuzukiKasami, SuzukiKasamiFifo,
+    SuzukiKasamiFifoRing, TokenRing,
 };
 pub use token::{
     banta_efficient, banta_fair, banta_k, banta_simple, naimi_trehel, naimi_trehel_queue, raymond,

@@ -1,12 +1,14 @@
 //! `lab locks`.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use lab::measure::contention::{Measurable, Plan, Row, contend, measurables};
-use lab::measure::table::table;
+use lab::measure::table::{setting, table};
 use lab::measure::workload::Workload;
+use lab::measure::{load, markdown};
 
 use super::{Outcome, say, say_json};
 
@@ -15,7 +17,9 @@ use super::{Outcome, say, say_json};
 Examples:
   cargo lab locks
   cargo lab locks --locks bakery,std,parking_lot --workloads short --threads 2,8,32
-  cargo lab locks --seconds 1 --rounds 9 --json")]
+  cargo lab locks --hogs 2 --workloads short,long
+  cargo lab locks --seconds 1 --rounds 9 --json
+  cargo lab locks --from quiet.json,busy.json --markdown")]
 pub(crate) struct Locks {
     /// Locks to measure, separated by commas [default: all]
     #[arg(long, value_delimiter = ',')]
@@ -26,6 +30,9 @@ pub(crate) struct Locks {
     /// Workloads, separated by commas [default: all]
     #[arg(long, value_delimiter = ',')]
     workloads: Vec<Workload>,
+    /// Busy threads beside those that contend
+    #[arg(long, default_value_t = 0)]
+    hogs: usize,
     /// How long to measure each lock in each round
     #[arg(long, default_value_t = 0.2)]
     seconds: f64,
@@ -36,6 +43,14 @@ pub(crate) struct Locks {
     /// Print one JSON object per row instead of tables
     #[arg(long)]
     json: bool,
+    /// Print the tables of the documentation instead: a line per lock, a column per setting
+    #[arg(long, conflicts_with = "json")]
+    markdown: bool,
+    /// Measure nothing, and show what was kept with `--json` in these files, separated by commas
+    #[arg(long, value_delimiter = ',', value_name = "FILES", conflicts_with_all = [
+        "locks", "threads", "workloads", "hogs", "seconds", "rounds",
+    ])]
+    from: Vec<PathBuf>,
 }
 
 impl Locks {
@@ -43,10 +58,34 @@ impl Locks {
     const MOST_THREADS: usize = 1024;
 
     pub(crate) fn run(&self) -> Outcome {
-        let locks = self.chosen_locks()?;
+        let show = match (self.json, self.markdown) {
+            (true, _) => Show::Json,
+            (_, true) => Show::Nothing,
+            _ => Show::Tables,
+        };
+        let rows = if self.from.is_empty() {
+            let locks = self.chosen_locks()?;
+            measure(&self.plans()?, &locks, |_| show)?
+        } else {
+            let rows = kept(&self.from)?;
+            rows.chunk_by(|one, other| setting(one) == setting(other))
+                .for_each(|it| tell(it, show));
+            rows
+        };
+        if self.markdown {
+            say(markdown::tables(&rows));
+        }
+        Ok(true)
+    }
+
+    /// What to measure, if all of it can be.
+    fn plans(&self) -> Result<Vec<Plan>, String> {
         check_settings(self.seconds, self.rounds)?;
         if self.threads.iter().any(|threads| !(1..=Self::MOST_THREADS).contains(threads)) {
             return Err(format!("--threads takes 1 or more, and at most {}", Self::MOST_THREADS));
+        }
+        if self.hogs > Self::MOST_THREADS {
+            return Err(format!("--hogs takes at most {}", Self::MOST_THREADS));
         }
         let workloads = if self.workloads.is_empty() {
             &[Workload::Uncontended, Workload::Hot, Workload::Short, Workload::Long][..]
@@ -59,12 +98,11 @@ impl Locks {
                 if self.threads.is_empty() { workload.usual_threads() } else { &self.threads };
             for &threads in threads {
                 let slice = Duration::from_secs_f64(self.seconds);
-                plans.push(Plan { workload, threads, slice, rounds: self.rounds });
+                let (hogs, rounds) = (self.hogs, self.rounds);
+                plans.push(Plan { workload, threads, hogs, slice, rounds });
             }
         }
-        let show = if self.json { Show::Json } else { Show::Tables };
-        measure(&plans, &locks, |_| show)?;
-        Ok(true)
+        Ok(plans)
     }
 
     fn chosen_locks(&self) -> Result<Vec<Measurable>, String> {
@@ -103,12 +141,40 @@ pub(super) enum Show {
     Nothing,
 }
 
-/// Measures plan after plan, with progress.
+/// Reads rows that were kept.
+fn kept(files: &[PathBuf]) -> Result<Vec<Row>, String> {
+    let mut rows = Vec::new();
+    for file in files {
+        let wrong = |why: String| format!("{} cannot be read ({why})", file.display());
+        let text = std::fs::read_to_string(file).map_err(|error| wrong(error.to_string()))?;
+        for (index, line) in text.lines().enumerate() {
+            let row = serde_json::from_str(line).map_err(|error| {
+                wrong(format!("line {}: {error}", index + 1)) + ": keep what `locks --json` prints"
+            })?;
+            rows.push(row);
+        }
+    }
+    Ok(rows)
+}
+
+/// Shows the rows of one setting.
+fn tell(rows: &[Row], show: Show) {
+    match show {
+        Show::Json => rows.iter().for_each(say_json),
+        Show::Tables => say(table(rows)),
+        Show::Nothing => {}
+    }
+}
+
+/// Measures plan after plan, with progress. Says first if the machine has no time for it.
 pub(super) fn measure(
     plans: &[Plan],
     locks: &[Measurable],
     show: impl Fn(&Plan) -> Show,
 ) -> Result<Vec<Row>, String> {
+    if let Some(warning) = load::warning() {
+        eprintln!("warning: {warning}");
+    }
     let steps: usize = plans.iter().map(|plan| plan.rounds * locks.len()).sum();
     // Draws nothing where stderr is not a terminal.
     let bar = ProgressBar::new(steps as u64).with_style(
@@ -122,17 +188,16 @@ pub(super) fn measure(
             bar.inc(1);
         })
         .map_err(|error| {
-            format!("{} threads cannot be started ({error}): take fewer", plan.threads)
+            let threads = plan.threads + plan.hogs;
+            format!("{threads} threads cannot be started ({error}): take fewer")
         })?;
         bar.suspend(|| match show(plan) {
-            Show::Json => rows.iter().for_each(say_json),
             Show::Tables if rows.is_empty() => say(format_args!(
                 "{}, {} threads: none of the chosen locks is for so many\n",
                 plan.workload.name(),
                 plan.threads
             )),
-            Show::Tables => say(table(&rows)),
-            Show::Nothing => {}
+            show => tell(&rows, show),
         });
         all.extend(rows);
     }

@@ -52,9 +52,12 @@ pub(crate) fn tour() -> Outcome {
 
 impl ReportCommand {
     const PAGE: &str = "target/report.html";
-    const SECONDS: f64 = 0.1;
+    const SECONDS: f64 = 0.08;
     const ROUNDS: usize = 3;
-    const THREADS: [usize; 5] = [1, 2, 4, 8, 16];
+    const THREADS: [usize; 4] = [1, 2, 8, 16];
+    /// How many threads contend beside the hogs.
+    const BUSY_THREADS: usize = 8;
+    const HOGS: usize = 2;
     /// Few waiting requests, so that the one message by which the thesis differs can be seen.
     const WAITING: [usize; 9] = [1, 2, 3, 4, 5, 6, 7, 8, 9];
     const WAITING_NODES: usize = 10;
@@ -83,7 +86,7 @@ impl ReportCommand {
         tell("Locks beside their peers, all in the same run (`lab locks` measures more):\n");
         findings.locks = locks::measure(&self.plans(), &measurables(), |plan| {
             let shown = [(Workload::Uncontended, 1), (Workload::Short, 2), (Workload::Short, 8)];
-            let shown = aloud && shown.contains(&(plan.workload, plan.threads));
+            let shown = aloud && plan.hogs == 0 && shown.contains(&(plan.workload, plan.threads));
             if shown { Show::Tables } else { Show::Nothing }
         })?;
 
@@ -143,12 +146,15 @@ impl ReportCommand {
 
     fn plans(&self) -> Vec<Plan> {
         let slice = Duration::from_secs_f64(self.seconds);
-        let plan = |workload, threads| Plan { workload, threads, slice, rounds: self.rounds };
-        let contended = [Workload::Short, Workload::Long]
+        let rounds = self.rounds;
+        let plan = |workload, threads, hogs| Plan { workload, threads, hogs, slice, rounds };
+        let contended = [Workload::Short, Workload::Long];
+        let quiet = contended
             .into_iter()
-            .flat_map(|workload| Self::THREADS.map(|threads| (workload, threads)));
-        let all = std::iter::once((Workload::Uncontended, 1)).chain(contended);
-        all.map(|(workload, threads)| plan(workload, threads)).collect()
+            .flat_map(|workload| Self::THREADS.map(|threads| plan(workload, threads, 0)));
+        let busy = contended.map(|workload| plan(workload, Self::BUSY_THREADS, Self::HOGS));
+        let uncontended = plan(Workload::Uncontended, 1, 0);
+        std::iter::once(uncontended).chain(quiet).chain(busy).collect()
     }
 
     /// What to type to measure the same by itself.
@@ -162,6 +168,11 @@ impl ReportCommand {
             contended: format!(
                 "locks --workloads short,long --threads {} {measured}",
                 list(&Self::THREADS)
+            ),
+            busy: format!(
+                "locks --workloads short,long --threads {} --hogs {} {measured}",
+                Self::BUSY_THREADS,
+                Self::HOGS
             ),
             messages: "messages --loads alone,light,saturated".to_owned(),
             waiting: format!(

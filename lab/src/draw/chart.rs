@@ -126,6 +126,8 @@ pub enum Mark {
     Dashed,
     /// Dots alone.
     Dots,
+    /// Dots that are hollow.
+    Rings,
     /// Bars from the bottom, one unit apart.
     Bars,
     /// Bars from the left, one unit apart.
@@ -205,6 +207,11 @@ impl Chart {
                 Mark::Dots => {
                     let dots = points.into_iter().map(|point| Circle::new(point, 4, ink.filled()));
                     chart.draw_series(dots)?;
+                }
+                Mark::Rings => {
+                    let ring = ink.stroke_width(2);
+                    let rings = points.into_iter().map(|point| Circle::new(point, 4, ring));
+                    chart.draw_series(rings)?;
                 }
                 Mark::Bars => {
                     let bottom = self.y.range.0;

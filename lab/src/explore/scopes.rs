@@ -98,7 +98,7 @@ const SEATS: &[Extent] = &[
 /// An election that stands crashes: without any, with one at any step, and with one that comes back.
 const STANDING: &[Extent] = &[
     slow(&[1, 0, 0]),
-    slow(&[1; 3]),
+    slow(&[1; 3]).long(),
     slow(&[1, 0, 0]).with_faults(1, 0),
     slow(&[1, 0, 0, 0]).with_faults(1, 0).long(),
     slow(&[1, 0]).with_faults(1, 1),

@@ -1,17 +1,14 @@
 //! Contention: how many entries, how evenly spread, and how long the waits.
 
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::thread::Builder;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use crossbeam_utils::CachePadded;
-use hdrhistogram::Histogram;
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize};
 
-use super::start::Start;
+use super::drive::{Round, measure};
+use super::hogs::Hogs;
 use super::subject::Subject;
-use super::workload::{Work, Workload};
+use super::workload::Workload;
 
 /// The name of a subject and how to measure it.
 #[derive(Clone, Copy)]
@@ -39,27 +36,33 @@ pub fn measurables() -> Vec<Measurable> {
     all
 }
 
-/// What one measurement of one lock gave.
-struct Round {
-    /// Million entries per second.
-    mops: f64,
-    jain: f64,
-    waits: Histogram<u64>,
-}
+/// The name of a lock of the lab. By this name serde sees that a row lends nothing from the text that
+/// it is read from.
+pub type LockName = &'static str;
 
 /// One line of the result: the medians over the rounds.
-#[derive(Clone, Debug, Serialize)]
+///
+/// A wait is the time from the call to its return, less the critical section. Of workloads that are
+/// shorter than a clock one wait in 64 is timed, of the others every one.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
     /// The lock.
-    pub lock: &'static str,
+    #[serde(deserialize_with = "known_lock")]
+    pub lock: LockName,
     /// Threads that contend.
     pub threads: usize,
     /// What they do.
     pub workload: Workload,
+    /// Busy threads beside them.
+    pub hogs: usize,
+    /// How often it was measured.
+    pub rounds: usize,
     /// Million entries per second.
     pub mops: f64,
-    /// The spread of `mops` over the rounds: (highest - lowest) / median.
-    pub spread: f64,
+    /// `mops` of the slowest round.
+    pub mops_lowest: f64,
+    /// `mops` of the fastest round.
+    pub mops_highest: f64,
     /// `mops` over that of std, if it was measured.
     pub ratio_std: Option<f64>,
     /// `mops` over that of parking_lot, if it was measured.
@@ -77,7 +80,22 @@ pub struct Row {
     /// 9999 in 10000 waits are shorter.
     pub p9999_ns: u64,
     /// The longest wait of a round.
-    pub max_ns: u64,
+    pub longest_ns: u64,
+    /// The longest wait of the round whose longest is the shortest.
+    pub longest_lowest_ns: u64,
+    /// The longest wait of all rounds.
+    pub longest_highest_ns: u64,
+    /// The longest time of a round from a call until its critical section begins.
+    pub begun_ns: u64,
+}
+
+/// A row that was kept names a lock that is still there.
+fn known_lock<'de, D: Deserializer<'de>>(from: D) -> Result<LockName, D::Error> {
+    let name = String::deserialize(from)?;
+    let known = measurables().into_iter().find(|lock| lock.name == name);
+    known
+        .map(|lock| lock.name)
+        .ok_or_else(|| serde::de::Error::custom(format_args!("no lock is called '{name}'")))
 }
 
 impl Row {
@@ -89,7 +107,7 @@ impl Row {
             (0.99, self.p99_ns),
             (0.999, self.p999_ns),
             (0.9999, self.p9999_ns),
-            (1.0, self.max_ns),
+            (1.0, self.longest_ns),
         ]
     }
 }
@@ -101,6 +119,8 @@ pub struct Plan {
     pub workload: Workload,
     /// Threads that contend.
     pub threads: usize,
+    /// Busy threads beside them.
+    pub hogs: usize,
     /// How long each lock is measured in each round.
     pub slice: Duration,
     /// How often the locks are measured in turn.
@@ -111,13 +131,16 @@ pub struct Plan {
 /// them alike. Calls `progress` before each measurement. A lock for fewer threads is left out.
 ///
 /// # Errors
-/// If the threads cannot be started.
+/// If the threads cannot be started, hogs among them.
 pub fn contend(
     plan: &Plan,
     locks: &[Measurable],
     mut progress: impl FnMut(&'static str),
 ) -> io::Result<Vec<Row>> {
     let able: Vec<_> = locks.iter().filter(|lock| plan.threads <= lock.most_threads).collect();
+    // Calibrated while nobody is in the way.
+    plan.workload.work();
+    let hogs = Hogs::start(plan.hogs)?;
     let mut rounds: Vec<Vec<Round>> = able.iter().map(|_| Vec::new()).collect();
     for round in 0..plan.rounds {
         for turn in 0..able.len() {
@@ -127,6 +150,7 @@ pub fn contend(
             rounds[index].push((able[index].measure)(plan.workload, plan.threads, plan.slice)?);
         }
     }
+    drop(hogs);
     let mut rows: Vec<_> =
         able.iter().zip(rounds).map(|(lock, rounds)| summary(plan, lock.name, rounds)).collect();
     let mops_of = |name| rows.iter().find(|row| row.lock == name).map(|row| row.mops);
@@ -139,15 +163,19 @@ pub fn contend(
 }
 
 fn summary(plan: &Plan, lock: &'static str, rounds: Vec<Round>) -> Row {
-    let mops = sorted(rounds.iter().map(|round| round.mops));
+    let mops = sorted(rounds.iter().map(|round| round.mops()));
+    let longest = sorted(rounds.iter().map(|round| round.longest.as_nanos() as f64));
     let quantile =
         |q| median(rounds.iter().map(|round| round.waits.value_at_quantile(q) as f64)) as u64;
     Row {
         lock,
         threads: plan.threads,
         workload: plan.workload,
+        hogs: plan.hogs,
+        rounds: rounds.len(),
         mops: median(mops.iter().copied()),
-        spread: (mops[mops.len() - 1] - mops[0]) / median(mops.iter().copied()),
+        mops_lowest: mops[0],
+        mops_highest: mops[mops.len() - 1],
         ratio_std: None,
         ratio_parking_lot: None,
         jain: median(rounds.iter().map(|round| round.jain)),
@@ -156,7 +184,10 @@ fn summary(plan: &Plan, lock: &'static str, rounds: Vec<Round>) -> Row {
         p99_ns: quantile(0.99),
         p999_ns: quantile(0.999),
         p9999_ns: quantile(0.9999),
-        max_ns: quantile(1.0),
+        longest_ns: median(longest.iter().copied()) as u64,
+        longest_lowest_ns: longest[0] as u64,
+        longest_highest_ns: longest[longest.len() - 1] as u64,
+        begun_ns: median(rounds.iter().map(|round| round.until_begun.as_nanos() as f64)) as u64,
     }
 }
 
@@ -180,118 +211,9 @@ pub fn median(values: impl Iterator<Item = f64>) -> f64 {
     }
 }
 
-/// What one thread saw.
-struct Seen {
-    entries: u64,
-    waits: Histogram<u64>,
-}
-
-fn measure<S: Subject>(workload: Workload, threads: usize, slice: Duration) -> io::Result<Round> {
-    let work = workload.work();
-    // On cache lines of its own, so that no lock is measured together with what happens to lie
-    // beside it.
-    let mut subject = CachePadded::new(S::fresh());
-    let start = Start::default();
-    let stop = AtomicBool::new(false);
-    let (elapsed, seen) = std::thread::scope(|scope| {
-        let mut workers = Vec::new();
-        for mut handle in subject.handles(threads) {
-            let (start, stop) = (&start, &stop);
-            let worker = Builder::new().spawn_scoped(scope, move || {
-                // None if it was called off.
-                start.wait().then(|| {
-                    if workload.is_shorter_than_a_clock() {
-                        in_batches::<S>(&mut handle, stop)
-                    } else {
-                        one_by_one::<S>(&mut handle, work, stop)
-                    }
-                })
-            });
-            workers.push(worker.inspect_err(|_| start.call_off())?);
-        }
-        start.gather(threads);
-        // Read before the workers start: a main thread that is late would flatter them.
-        let began = Instant::now();
-        start.go();
-        std::thread::sleep(slice);
-        stop.store(true, Relaxed);
-        let elapsed = began.elapsed();
-        let seen = workers.into_iter().filter_map(|it| it.join().expect("nobody panics"));
-        io::Result::Ok((elapsed, seen.collect::<Vec<_>>()))
-    })?;
-
-    let entries: u64 = seen.iter().map(|seen| seen.entries).sum();
-    let mut waits = histogram();
-    for seen in &seen {
-        waits.add(&seen.waits).expect("one kind of histogram");
-    }
-    Ok(Round {
-        mops: entries as f64 / elapsed.as_secs_f64() / 1e6,
-        jain: jain(&seen.iter().map(|seen| seen.entries).collect::<Vec<_>>()),
-        waits,
-    })
-}
-
-/// Jain's index: the square of the sum over the number times the sum of the squares; 0 for no
-/// entries.
-fn jain(entries: &[u64]) -> f64 {
-    let sum: f64 = entries.iter().map(|&count| count as f64).sum();
-    let squares: f64 = entries.iter().map(|&count| (count as f64).powi(2)).sum();
-    if sum == 0.0 { 0.0 } else { sum.powi(2) / (entries.len() as f64 * squares) }
-}
-
-/// From a nanosecond to a minute, to three digits.
-fn histogram() -> Histogram<u64> {
-    Histogram::new_with_bounds(1, 60_000_000_000, 3).expect("sound bounds")
-}
-
-fn timed_entry<S: Subject>(handle: &mut S::Handle<'_>, work: Work, waits: &mut Histogram<u64>) {
-    let called = Instant::now();
-    let waited = S::enter(handle, |count| {
-        let waited = called.elapsed();
-        *count += 1;
-        work.run();
-        waited
-    });
-    waits.saturating_record(waited.as_nanos().max(1) as u64);
-}
-
-/// Every entry timed.
-fn one_by_one<S: Subject>(handle: &mut S::Handle<'_>, work: Work, stop: &AtomicBool) -> Seen {
-    let mut seen = Seen { entries: 0, waits: histogram() };
-    while !stop.load(Relaxed) {
-        timed_entry::<S>(handle, work, &mut seen.waits);
-        seen.entries += 1;
-        work.run();
-    }
-    seen
-}
-
-/// One entry in 64 timed: the clock takes longer than an uncontended lock.
-fn in_batches<S: Subject>(handle: &mut S::Handle<'_>, stop: &AtomicBool) -> Seen {
-    const BATCH: u64 = 64;
-    let mut seen = Seen { entries: 0, waits: histogram() };
-    while !stop.load(Relaxed) {
-        for _ in 1..BATCH {
-            S::enter(handle, |count| *count += 1);
-        }
-        timed_entry::<S>(handle, Workload::Hot.work(), &mut seen.waits);
-        seen.entries += BATCH;
-    }
-    seen
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn jains_index_runs_from_one_alone_to_all_alike() {
-        assert_eq!(jain(&[5, 5, 5, 5]), 1.0);
-        assert_eq!(jain(&[8, 0, 0, 0]), 0.25);
-        assert_eq!(jain(&[1, 3]), 0.8);
-        assert_eq!(jain(&[0, 0]), 0.0);
-    }
 
     #[test]
     fn the_median_of_an_even_number_lies_between() {

@@ -3,6 +3,10 @@
 
 pub mod actors;
 pub mod contention;
+mod drive;
+mod hogs;
+pub mod load;
+pub mod markdown;
 mod start;
 pub mod subject;
 pub mod table;

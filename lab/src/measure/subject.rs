@@ -23,16 +23,19 @@ pub trait Subject: Sync + Sized {
     /// One handle per thread.
     fn handles(&mut self, threads: usize) -> Vec<Self::Handle<'_>>;
 
-    /// Runs `inside` with the lock held.
-    fn enter<R>(handle: &mut Self::Handle<'_>, inside: impl FnOnce(&mut u64) -> R) -> R;
+    /// Runs `section` with the lock held, and returns when it has run. A lock may leave it to
+    /// another thread: that is why it can be sent, and what it returns too.
+    fn enter<R: Send>(
+        handle: &mut Self::Handle<'_>,
+        section: impl FnOnce(&mut u64) -> R + Send,
+    ) -> R;
 }
 
-/// Subjects whose handle is a shared reference and whose guard dereferences to the number.
+/// Subjects whose handle is a shared reference. The last part says how a critical section is run:
+/// inside a guard, or by whoever the lock chooses.
 macro_rules! lend {
-    ($(
-        $(#[$doc:meta])*
-        $subject:ident = $name:literal, $lock:ty, $new:expr, |$mutex:ident| $guard:expr;
-    )*) => {
+    ($($(#[$doc:meta])* $subject:ident = $name:literal,
+        $lock:ty, $new:expr, |$mutex:ident, $section:ident| $enter:expr;)*) => {
         $(
             $(#[$doc])*
             pub struct $subject($lock);
@@ -50,8 +53,11 @@ macro_rules! lend {
                 }
 
                 #[inline]
-                fn enter<R>($mutex: &mut &$lock, inside: impl FnOnce(&mut u64) -> R) -> R {
-                    inside(&mut $guard)
+                fn enter<R: Send>(
+                    $mutex: &mut &$lock,
+                    $section: impl FnOnce(&mut u64) -> R + Send,
+                ) -> R {
+                    $enter
                 }
             }
         )*
@@ -60,33 +66,51 @@ macro_rules! lend {
 
 lend! {
     /// Our bakery.
-    Bakery = "bakery", BakeryMutex<u64>, BakeryMutex::new(0), |mutex| mutex.lock();
+    Bakery = "bakery",
+        BakeryMutex<u64>, BakeryMutex::new(0), |mutex, section| section(&mut mutex.lock());
+    /// Our bakery, to which the critical section is left.
+    BakeryWith = "bakery_with",
+        BakeryMutex<u64>, BakeryMutex::new(0), |mutex, section| mutex.with(section);
     /// Our bakery, whose line may be passed by 32 newcomers at a time.
-    BakeryBypass = "bakery_bypass",
-        BakeryMutex<u64, 64, 32>, BakeryMutex::with_seats(0),
-        |mutex| mutex.lock();
+    BakeryBypass = "bakery_bypass", BakeryMutex<u64, 64, 32>,
+        BakeryMutex::with_seats(0), |mutex, section| section(&mut mutex.lock());
+    /// The same with 8 newcomers at a time.
+    BakeryBypass8 = "bakery_bypass_8", BakeryMutex<u64, 64, 8>,
+        BakeryMutex::with_seats(0), |mutex, section| section(&mut mutex.lock());
+    /// The same with 128 newcomers at a time.
+    BakeryBypass128 = "bakery_bypass_128", BakeryMutex<u64, 64, 128>,
+        BakeryMutex::with_seats(0), |mutex, section| section(&mut mutex.lock());
     /// Our tournament.
-    Tournament = "tournament", TournamentMutex<u64>, TournamentMutex::new(0), |mutex| mutex.lock();
+    Tournament = "tournament",
+        TournamentMutex<u64>, TournamentMutex::new(0), |mutex, section| section(&mut mutex.lock());
     /// Our bakery with bounded tickets.
-    BlackWhite = "black_white",
-        lock_api::Mutex<Leased<BlackWhiteBakery<64>>, u64>, lock_api::Mutex::new(0),
-        |mutex| mutex.lock();
+    BlackWhite = "black_white", lock_api::Mutex<Leased<BlackWhiteBakery<64>>, u64>,
+        lock_api::Mutex::new(0), |mutex, section| section(&mut mutex.lock());
     /// The standard library's mutex.
-    Std = "std",
-        std::sync::Mutex<u64>, std::sync::Mutex::new(0),
-        |mutex| mutex.lock().expect("nobody panics");
+    Std = "std", std::sync::Mutex<u64>, std::sync::Mutex::new(0),
+        |mutex, section| section(&mut mutex.lock().expect("nobody panics"));
     /// parking_lot's mutex.
-    ParkingLot = "parking_lot",
-        parking_lot::Mutex<u64>, parking_lot::Mutex::new(0),
-        |mutex| mutex.lock();
+    ParkingLot = "parking_lot", parking_lot::Mutex<u64>,
+        parking_lot::Mutex::new(0), |mutex, section| section(&mut mutex.lock());
     /// parking_lot's mutex that always hands over.
-    ParkingLotFair = "parking_lot_fair",
-        parking_lot::FairMutex<u64>, parking_lot::FairMutex::new(0),
-        |mutex| mutex.lock();
+    ParkingLotFair = "parking_lot_fair", parking_lot::FairMutex<u64>,
+        parking_lot::FairMutex::new(0), |mutex, section| section(&mut mutex.lock());
     /// spin's ticket lock.
-    SpinTicket = "spin_ticket",
-        spin::mutex::TicketMutex<u64>, spin::mutex::TicketMutex::new(0),
-        |mutex| mutex.lock();
+    SpinTicket = "spin_ticket", spin::mutex::TicketMutex<u64>,
+        spin::mutex::TicketMutex::new(0), |mutex, section| section(&mut mutex.lock());
+}
+
+/// Locks that are left the critical section as a closure. A method of the lock's own is called in
+/// place of this one.
+trait With {
+    fn with<R: Send>(&self, section: impl FnOnce(&mut u64) -> R + Send) -> R;
+}
+
+impl With for BakeryMutex<u64> {
+    #[inline]
+    fn with<R: Send>(&self, section: impl FnOnce(&mut u64) -> R + Send) -> R {
+        section(&mut self.lock())
+    }
 }
 
 /// mcslock's queue lock, whose waiters yield.
@@ -105,8 +129,11 @@ impl Subject for Mcs {
     }
 
     #[inline]
-    fn enter<R>((mutex, node): &mut Self::Handle<'_>, inside: impl FnOnce(&mut u64) -> R) -> R {
-        mutex.lock_with_then(node, inside)
+    fn enter<R: Send>(
+        (mutex, node): &mut Self::Handle<'_>,
+        section: impl FnOnce(&mut u64) -> R + Send,
+    ) -> R {
+        mutex.lock_with_then(node, section)
     }
 }
 
@@ -131,8 +158,11 @@ macro_rules! seated {
                 }
 
                 #[inline]
-                fn enter<R>(seat: &mut Self::Handle<'_>, inside: impl FnOnce(&mut u64) -> R) -> R {
-                    inside(&mut seat.lock())
+                fn enter<R: Send>(
+                    seat: &mut Self::Handle<'_>,
+                    section: impl FnOnce(&mut u64) -> R + Send,
+                ) -> R {
+                    section(&mut seat.lock())
                 }
             }
         )*
@@ -155,7 +185,10 @@ seated! {
 macro_rules! each_subject {
     ($call:ident) => {
         $call!($crate::measure::subject::Bakery);
+        $call!($crate::measure::subject::BakeryWith);
         $call!($crate::measure::subject::BakeryBypass);
+        $call!($crate::measure::subject::BakeryBypass8);
+        $call!($crate::measure::subject::BakeryBypass128);
         $call!($crate::measure::subject::Tournament);
         $call!($crate::measure::subject::BlackWhite);
         $call!($crate::measure::subject::Peterson2);

@@ -13,17 +13,21 @@ struct Column {
 }
 
 const COLUMNS: [Column; 7] = [
-    Column { heading: "Mops/s", cell: |row| format!("{:.3}", row.mops), badness: |row| -row.mops },
     Column { heading: "x std", cell: |row| ratio(row.ratio_std), badness: |row| -row.mops },
+    Column { heading: "Mops/s", cell: |row| format!("{:.3}", row.mops), badness: |row| -row.mops },
     Column {
-        heading: "x p_lot",
-        cell: |row| ratio(row.ratio_parking_lot),
-        badness: |row| -row.mops,
+        heading: "longest",
+        cell: |row| time(row.longest_ns),
+        badness: |row| row.longest_ns as f64,
+    },
+    Column {
+        heading: "until begun",
+        cell: |row| time(row.begun_ns),
+        badness: |row| row.begun_ns as f64,
     },
     Column { heading: "Jain", cell: |row| format!("{:.3}", row.jain), badness: |row| -row.jain },
     Column { heading: "p50", cell: |row| time(row.p50_ns), badness: |row| row.p50_ns as f64 },
     Column { heading: "p99.9", cell: |row| time(row.p999_ns), badness: |row| row.p999_ns as f64 },
-    Column { heading: "max", cell: |row| time(row.max_ns), badness: |row| row.max_ns as f64 },
 ];
 
 fn ratio(ratio: Option<f64>) -> String {
@@ -38,16 +42,26 @@ fn time(ns: u64) -> String {
     }
 }
 
-/// The rows of one workload and number of threads. `*` marks the best of each column.
+/// What a row was measured under, as a heading says it.
+pub fn setting(row: &Row) -> String {
+    let plural = |count| if count == 1 { "" } else { "s" };
+    let Row { threads, hogs, workload, .. } = row;
+    let mut text = format!("{}, {threads} thread{}", workload.name(), plural(*threads));
+    if *hogs > 0 {
+        write!(text, ", beside {hogs} busy one{}", plural(*hogs)).expect("a string takes it");
+    }
+    text
+}
+
+/// The rows of one setting. `*` marks the best of each column; the spread is the throughput of the
+/// slowest and of the fastest round.
 pub fn table(rows: &[Row]) -> String {
     let Some(first) = rows.first() else { return String::new() };
-    let plural = if first.threads == 1 { "" } else { "s" };
-    let mut text = format!("{}, {} thread{plural}\n", first.workload.name(), first.threads);
-    write!(text, "{:18}", "lock").expect("a string takes it");
+    let mut text = format!("{}\n{:18}", setting(first), "lock");
     for column in &COLUMNS {
         write!(text, "{:>12} ", column.heading).expect("a string takes it");
     }
-    text.push_str(" spread\n");
+    text.push_str(" spread of Mops/s\n");
     for row in rows {
         write!(text, "{:18}", row.lock).expect("a string takes it");
         for column in &COLUMNS {
@@ -55,7 +69,8 @@ pub fn table(rows: &[Row]) -> String {
             let mark = if (column.badness)(row) <= best { '*' } else { ' ' };
             write!(text, "{:>12}{mark}", (column.cell)(row)).expect("a string takes it");
         }
-        writeln!(text, " {:5.0} %", row.spread * 100.0).expect("a string takes it");
+        writeln!(text, " {:.3} to {:.3}", row.mops_lowest, row.mops_highest)
+            .expect("a string takes it");
     }
     text
 }

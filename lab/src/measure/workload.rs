@@ -5,10 +5,10 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A workload.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[value(rename_all = "snake_case")]
 pub enum Workload {
@@ -37,7 +37,7 @@ impl Workload {
     pub fn usual_threads(self) -> &'static [usize] {
         match self {
             Self::Uncontended => &[1],
-            Self::Hot => &[2],
+            Self::Hot => &[2, 8],
             Self::Short => &[2, 8, 32],
             Self::Long => &[8, 32],
         }

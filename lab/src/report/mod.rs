@@ -47,6 +47,8 @@ pub struct Commands {
     pub uncontended: String,
     /// The locks under contention.
     pub contended: String,
+    /// The locks under contention, beside busy threads.
+    pub busy: String,
     /// Messages per entry.
     pub messages: String,
     /// Banta's algorithms, by how many wait.

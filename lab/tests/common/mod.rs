@@ -22,3 +22,11 @@ pub fn lab_in(folder: &Path, arguments: &[&str]) -> Output {
     let mut lab = Command::new(env!("CARGO_BIN_EXE_lab"));
     lab.args(arguments).current_dir(folder).output().expect("the lab runs")
 }
+
+/// It ends with 2, and says what to do.
+#[track_caller]
+pub fn assert_wrong_usage(output: &Output, arguments: &[&str], reason: &str) {
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(error.contains(reason), "{arguments:?}: {error}");
+}

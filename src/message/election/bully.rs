@@ -216,7 +216,6 @@ impl Machine for Bully {
         message: Message,
         out: &mut Outbox<Message>,
     ) -> Result<(), Refused> {
-        self.me.check_peer(from, self.nodes as usize)?;
         match message {
             Message::Election { epoch, life } => {
                 Epoch::check(epoch)?;

@@ -71,6 +71,7 @@ enum Part {
 pub struct LeLann {
     me: NodeId,
     nodes: u32,
+    before: NodeId,
     next: NodeId,
     /// The latest election that it knows of.
     epoch: u64,
@@ -92,9 +93,11 @@ impl LeLann {
     /// Fewer than two nodes, or an order in which one is missing or there twice.
     pub fn arranged(order: &[NodeId]) -> Result<Vec<Self>, ClusterError> {
         let next = ring::successors(order)?;
+        let before = ring::predecessors(&next);
         let node = |me: NodeId| Self {
             me,
             nodes: NodeId::at(order.len()).0,
+            before: before[me.index()],
             next: next[me.index()],
             epoch: 0,
             part: Part::None,
@@ -146,7 +149,9 @@ impl Machine for LeLann {
         message: Message,
         out: &mut Outbox<Message>,
     ) -> Result<(), Refused> {
-        self.me.check_peer(from, self.nodes as usize)?;
+        if from != self.before {
+            return Err(Refused("it comes from the node before"));
+        }
         let (Message::Election { epoch, candidate: node }
         | Message::Elected { epoch, leader: node }) = message;
         Epoch::check(epoch)?;

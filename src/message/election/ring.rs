@@ -18,6 +18,15 @@ pub(super) fn successors(order: &[NodeId]) -> Result<Vec<NodeId>, ClusterError> 
     Ok(next.into_iter().flatten().collect())
 }
 
+/// For each node the one before it.
+pub(super) fn predecessors(successors: &[NodeId]) -> Vec<NodeId> {
+    let mut before = successors.to_vec();
+    for (node, next) in NodeId::all(successors.len()).zip(successors) {
+        before[next.index()] = node;
+    }
+    before
+}
+
 /// The nodes in their own order.
 pub(super) fn in_order(nodes: usize) -> Vec<NodeId> {
     NodeId::all(nodes).collect()

@@ -9,7 +9,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::message::{NodeId, Outbox, Stamp};
+use crate::message::{NodeId, NodeSet, Outbox, Stamp};
 
 /// What the nodes say to each other, always about one request.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -40,18 +40,26 @@ impl crate::message::Message for Message {
 }
 
 /// A node as arbiter for others, and for itself.
-#[derive(Clone, Default, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Arbiter {
     /// The request that has our confirmation.
     confirmed: Option<Stamp>,
     /// Whether we have inquired about it.
     inquired: bool,
-    /// The others, oldest first.
+    /// The others, oldest first, and at most one of each node.
     waiting: BTreeSet<Stamp>,
+    /// Their nodes, so that a node is found without its time.
+    nodes_waiting: NodeSet,
 }
 
 impl Arbiter {
+    /// An arbiter that nobody has asked, in a cluster of so many nodes.
+    pub(super) fn new(nodes: usize) -> Self {
+        let nodes_waiting = NodeSet::empty(nodes);
+        Self { confirmed: None, inquired: false, waiting: BTreeSet::new(), nodes_waiting }
+    }
+
     /// The request that has our confirmation.
     pub(super) fn confirmed(&self) -> Option<Stamp> {
         self.confirmed
@@ -74,13 +82,19 @@ impl Arbiter {
 
     /// Whether a request of the node waits.
     pub(super) fn keeps_waiting(&self, node: NodeId) -> bool {
-        self.waiting.iter().any(|request| request.node == node)
+        self.nodes_waiting.contains(node)
+    }
+
+    fn keep_waiting(&mut self, request: Stamp) {
+        let new = self.nodes_waiting.insert(request.node);
+        debug_assert!(new, "a node has one request at a time");
+        self.waiting.insert(request);
     }
 
     /// Takes a new request. If it is older than the one that has the confirmation, inquires, once
     /// for each confirmation.
     pub(super) fn take(&mut self, request: Stamp, now: u64, out: &mut Outbox<Message>) {
-        self.waiting.insert(request);
+        self.keep_waiting(request);
         if let Some(younger) = self.confirmed.filter(|&confirmed| request < confirmed)
             && !self.inquired
         {
@@ -94,7 +108,7 @@ impl Arbiter {
     pub(super) fn take_back(&mut self, request: Stamp, now: u64, out: &mut Outbox<Message>) {
         debug_assert!(self.has_confirmed(request), "who gives back has it");
         self.confirmed = None;
-        self.waiting.insert(request);
+        self.keep_waiting(request);
         self.confirm_oldest(now, out);
     }
 
@@ -102,8 +116,8 @@ impl Arbiter {
     pub(super) fn forget(&mut self, request: Stamp) {
         if self.has_confirmed(request) {
             self.confirmed = None;
-        } else {
-            self.waiting.remove(&request);
+        } else if self.waiting.remove(&request) {
+            self.nodes_waiting.remove(request.node);
         }
     }
 
@@ -113,6 +127,7 @@ impl Arbiter {
             self.confirmed = self.waiting.pop_first();
             self.inquired = false;
             if let Some(oldest) = self.confirmed {
+                self.nodes_waiting.remove(oldest.node);
                 out.send(oldest.node, Message::Confirm(oldest, now));
             }
         }

@@ -1,4 +1,4 @@
-//! Whom a node of Maekawa's algorithm asks, and who asks it.
+//! The arbiters that a node of Maekawa's algorithm asks, and the candidates that ask it.
 
 use crate::message::{NodeId, NodeSet, Quorums};
 

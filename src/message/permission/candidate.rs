@@ -1,8 +1,10 @@
-//! What Ricart's and Agrawala's algorithm and its three descendants share: a request with a time, and who goes first.
+//! What Ricart's and Agrawala's algorithm and its three descendants share: a request with a time,
+//! and who goes first.
 
 use crate::message::{Clock, NodeId, Outbox, Phase, Refused, Stamp};
 
-/// What the nodes of Ricart's and Agrawala's algorithm say to each other, and those of its descendants.
+/// What the nodes of Ricart's and Agrawala's algorithm say to each other, and those of its
+/// descendants.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Message {
@@ -28,10 +30,12 @@ pub(super) struct Candidate {
     pub(super) me: NodeId,
     pub(super) nodes: usize,
     pub(super) phase: Phase,
-    /// Has seen every request, our own among them, and every confirmation. The papers number requests only; but then a
-    /// confirmation can lead to a request with a smaller number than one that it comes after.
+    /// Has seen every request, our own among them, and every confirmation. The papers number
+    /// requests only; but then a confirmation can lead to a request with a smaller number than one
+    /// that it comes after.
     clock: Clock,
-    /// When we asked, while we wait or are inside; else 0, so that equal situations are equal states.
+    /// When we asked, while we wait or are inside; else 0, so that equal situations are equal
+    /// states.
     pub(super) asked: u64,
 }
 
@@ -68,10 +72,6 @@ impl Candidate {
         (!self.phase.is_idle()).then_some(Stamp { time: self.asked, node: self.me })
     }
 
-    pub(super) fn check_peer(&self, from: NodeId) -> Result<(), Refused> {
-        self.me.check_peer(from, self.nodes)
-    }
-
     /// Refuses the time at which clocks begin: the first request is made after it.
     pub(super) fn check_time(time: u64) -> Result<(), Refused> {
         if time == 0 {
@@ -104,7 +104,8 @@ impl Candidate {
         self.clock.witness(time);
     }
 
-    /// Takes note of a request. Says whether we go before it: because we are inside, or asked earlier.
+    /// Takes note of a request. Says whether we go before it: because we are inside, or asked
+    /// earlier.
     pub(super) fn goes_before(&mut self, time: u64, from: NodeId) -> bool {
         self.clock.witness(time);
         match self.phase {
@@ -115,4 +116,15 @@ impl Candidate {
             Phase::Inside => true,
         }
     }
+}
+
+/// Where a node need not ask everybody: of any two nodes at least one must ask the other before it
+/// enters, or both could be inside.
+pub(super) fn one_of_any_two_asks(
+    nodes: usize,
+    asks: impl Fn(NodeId, NodeId) -> bool,
+) -> Result<(), &'static str> {
+    let covered = |(one, other)| asks(one, other) || asks(other, one);
+    let holds = NodeId::pairs(nodes).all(covered);
+    if holds { Ok(()) } else { Err("neither of two nodes asks the other") }
 }

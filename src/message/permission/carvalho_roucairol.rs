@@ -1,20 +1,22 @@
 //! Carvalho and Roucairol 1983: a confirmation is good until it is given away.
 //!
-//! Ricart's and Agrawala's algorithm, with memory. Between any two nodes there is one permission; who has it need not
-//! ask. It is given away when the other one asks. So who enters again and again, undisturbed, sends nothing.
+//! Ricart's and Agrawala's algorithm, with memory. Between any two nodes there is one permission;
+//! the node that has it need not ask. It is given away when the other one asks. So a node that
+//! enters again and again, undisturbed, sends nothing.
 //!
 //! | message | when | to |
 //! |---|---|---|
-//! | `REQUEST` | the user wants in | those whose permission we lack |
+//! | `REQUEST` | the user wants in | the nodes whose permission we lack |
 //! | | we wait, and give a permission away to an older request | who got it |
-//! | `CONFIRM` | for a `REQUEST`: at once, or when the user leaves | who asked |
+//! | `CONFIRM` | for a `REQUEST`: at once, or when the user leaves | the node that asked |
 //!
 //! Cost: 0 to 2(n-1) messages per entry. Between two entries T.
 //!
-//! At first nobody has a permission, and everybody must ask everybody. Starting with all of them at both ends, as a
-//! list of "who has asked since" that begins empty would, lets everybody in at once.
+//! At first nobody has a permission, and everybody must ask everybody. Starting with all of them at
+//! both ends, as a list of "who has asked since" that begins empty would, lets everybody in at
+//! once.
 
-use super::candidate::Candidate;
+use super::candidate::{Candidate, one_of_any_two_asks};
 use crate::message::{
     Bypass, Claims, ClusterError, Cost, Exclusive, Machine, NodeId, NodeSet, Outbox, Phase,
     Protocol, Refused,
@@ -107,7 +109,6 @@ impl Machine for CarvalhoRoucairol {
         message: Message,
         out: &mut Outbox<Message>,
     ) -> Result<(), Refused> {
-        self.candidate.check_peer(from)?;
         match message {
             Message::Request(time) => {
                 if self.held_back.contains(from) {
@@ -159,9 +160,7 @@ impl Claims for CarvalhoRoucairol {
         _in_flight: &[(NodeId, NodeId, &Message)],
     ) -> Option<Result<(), &'static str>> {
         let asks = |one: NodeId, other: NodeId| cluster[one.index()].lacking.contains(other);
-        let covered = |(one, other)| asks(one, other) || asks(other, one);
-        let holds = NodeId::pairs(cluster.len()).all(covered);
-        Some(if holds { Ok(()) } else { Err("two nodes have the permission between them") })
+        Some(one_of_any_two_asks(cluster.len(), asks))
     }
 
     fn cost(cluster: &[Self]) -> Option<Cost> {

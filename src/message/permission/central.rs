@@ -1,7 +1,8 @@
 //! The central coordinator: one node keeps the queue.
 //!
-//! Who wants in asks the coordinator, who lets one in at a time, in the order in which requests reach it. Simple and
-//! cheap; but everything passes through one node, and without it nothing goes.
+//! A node that wants in asks the coordinator, which lets one in at a time, in the order in which
+//! requests reach it. Simple and cheap; but everything passes through one node, and without it
+//! nothing goes.
 //!
 //! | message | when | to |
 //! |---|---|---|
@@ -9,7 +10,8 @@
 //! | `GRANT` | it is the node's turn | the head of the queue |
 //! | `RELEASE` | the user leaves | the coordinator |
 //!
-//! Cost: 3 messages per entry, 0 for the coordinator's own. Between two entries 2T: the release, then the grant.
+//! Cost: 3 messages per entry, 0 for the coordinator's own. Between two entries 2T: the release,
+//! then the grant.
 
 use std::collections::VecDeque;
 
@@ -105,16 +107,6 @@ impl CentralCoordinator {
         })
     }
 
-    /// Refuses what the coordinator has not said to itself. It does so only within a step, when its
-    /// user is in this phase, and is the one inside, as far as the desk knows, or not yet.
-    fn check_own(&self, from: NodeId, phase: Phase, inside: bool) -> Result<(), Refused> {
-        let is_inside = self.desk.as_ref().is_some_and(|desk| desk.inside == Some(self.me));
-        if from == self.me && (self.phase, is_inside) != (phase, inside) {
-            return Err(Refused("it has not said so to itself"));
-        }
-        Ok(())
-    }
-
     fn desk(&mut self) -> Result<&mut Desk, Refused> {
         self.desk.as_mut().ok_or(Refused("it does not coordinate"))
     }
@@ -151,17 +143,15 @@ impl Machine for CentralCoordinator {
     ) -> Result<(), Refused> {
         match message {
             Message::Request => {
-                from.check_member(self.nodes)?;
-                self.check_own(from, Phase::Waiting, false)?;
                 let desk = self.desk()?;
-                // A RELEASE may be overtaken by its sender's next REQUEST, so who is inside may queue.
+                // A RELEASE may be overtaken by its sender's next REQUEST, so a node that is inside
+                // may queue.
                 if desk.queue.contains(&from) {
                     return Err(Refused("the sender is in the queue already"));
                 }
                 desk.queue.push_back(from);
             }
             Message::Release => {
-                self.check_own(from, Phase::Idle, true)?;
                 let desk = self.desk()?;
                 if desk.inside != Some(from) {
                     return Err(Refused("the sender is not inside"));
@@ -175,7 +165,6 @@ impl Machine for CentralCoordinator {
                 if !self.phase.is_waiting() {
                     return Err(Refused("it does not wait"));
                 }
-                self.check_own(from, Phase::Waiting, true)?;
                 self.phase.enter(out);
                 return Ok(());
             }

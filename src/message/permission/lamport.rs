@@ -1,18 +1,19 @@
 //! Lamport 1978: everybody keeps the whole queue.
 //!
-//! A request goes to everybody with its time, and everybody keeps all requests in the order of (time, node). Who is
-//! first in its own queue, and has heard something later from everybody, knows that nobody can come before it.
+//! A request goes to everybody with its time, and everybody keeps all requests in the order of
+//! (time, node). A node that is first in its own queue, and has heard something later from
+//! everybody, knows that nobody can come before it.
 //!
 //! | message | when | to |
 //! |---|---|---|
 //! | `REQUEST` | the user wants in | all others |
-//! | `CONFIRM` | at once, for a `REQUEST` | who asked |
+//! | `CONFIRM` | at once, for a `REQUEST` | the node that asked |
 //! | `RELEASE` | the user leaves | all others |
 //!
 //! Cost: 3(n-1) messages per entry. Between two entries T.
 //!
-//! The channels must deliver in order: a `CONFIRM` that overtook an older `REQUEST` would say "nothing older is
-//! coming" too soon.
+//! The channels must deliver in order: a `CONFIRM` that overtook an older `REQUEST` would say
+//! "nothing older is coming" too soon.
 
 use crate::message::{
     Bypass, Channels, Claims, Clock, ClusterError, Cost, Exclusive, Machine, NodeId, Outbox, Phase,
@@ -52,7 +53,8 @@ pub struct Lamport {
     requests: Vec<Option<u64>>,
     /// The latest time heard from each node.
     heard: Vec<u64>,
-    /// How many confirmations each node owes us. Its own request may tell us enough to enter before they come.
+    /// How many confirmations each node owes us. Its own request may tell us enough to enter before
+    /// they come.
     unconfirmed: Vec<u32>,
 }
 
@@ -158,7 +160,6 @@ impl Machine for Lamport {
         out: &mut Outbox<Message>,
     ) -> Result<(), Refused> {
         let (Message::Request(time) | Message::Confirm(time) | Message::Release(time)) = message;
-        self.me.check_peer(from, self.heard.len())?;
         if time <= self.heard[from.index()] {
             return Err(Refused("the sender has said something later: channels must keep order"));
         }
@@ -170,7 +171,8 @@ impl Machine for Lamport {
                 if request.is_some() {
                     return Err(Refused("the sender has a request in the queue"));
                 }
-                // Later than the request, so that its sender knows that nothing older is on the way.
+                // Later than the request, so that its sender knows that nothing older is on the
+                // way.
                 let now = clock.tick()?;
                 self.check_can_leave(clock)?;
                 self.requests[from.index()] = Some(time);

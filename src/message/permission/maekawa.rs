@@ -1,31 +1,34 @@
 //! Maekawa 1985, remedied: ask only a quorum, and give way to older requests.
 //!
-//! Each node has a set of arbiters, and any two sets meet. An arbiter confirms one request at a time, so who has all
-//! its arbiters is alone. When an older request reaches an arbiter that has confirmed a younger one, the arbiter
-//! inquires; who is not yet inside gives the confirmation back. The oldest request of all so gets every arbiter it
-//! asks, and nothing can be stuck.
+//! Each node has a set of arbiters, and any two sets meet. An arbiter confirms one request at a
+//! time, so a node that has all its arbiters is alone. When an older request reaches an arbiter
+//! that has confirmed a younger one, the arbiter inquires; a node that is not yet inside gives the
+//! confirmation back. The oldest request of all so gets every arbiter it asks, and nothing can be
+//! stuck.
 //!
 //! | message | when | to |
 //! |---|---|---|
 //! | `REQUEST` | the user wants in | its arbiters |
-//! | `CONFIRM` | the request is the arbiter's oldest and its confirmation is free | who asked |
-//! | `INQUIRE` | an older request came, once a confirmation | who has the confirmation |
+//! | `CONFIRM` | the request is the arbiter's oldest and its confirmation is free | the candidate |
+//! | `INQUIRE` | an older request came, once per confirmation | the candidate that has it |
 //! | `RELINQUISH` | for an `INQUIRE`, if not yet inside | the arbiter |
 //! | `RELEASE` | the user leaves | its arbiters |
 //!
-//! Cost: 3(K-1) messages alone for a quorum of K that holds the node itself, at most 6(K-1) on average: each
-//! request causes at most one inquiry at each arbiter, and with it one relinquishing and one more confirmation. Between
-//! two entries 2T.
+//! Cost: 3(K-1) messages alone for a quorum of K that holds the node itself, at most 6(K-1) on
+//! average: each request causes at most one inquiry at each arbiter, and with it one relinquishing
+//! and one more confirmation. Between two entries 2T.
 //!
-//! Every message names its request, since an `INQUIRE` may overtake the `CONFIRM` that it is about, or come after the
-//! `RELEASE`. Maekawa's own rule, to give way only after having failed somewhere, can deadlock (Sanders 1987); giving
-//! way to every inquiry cannot, and needs no message of failure.
+//! Every message names its request, since an `INQUIRE` may overtake the `CONFIRM` that it is about,
+//! or come after the `RELEASE`. Maekawa's own rule, to give way only after having failed somewhere,
+//! can deadlock (Sanders 1987); giving way to every inquiry cannot, and needs no message of
+//! failure.
 
 use super::arbiter::Arbiter;
 use super::arbiters::Arbiters;
+use super::confirmations::Confirmations;
 use crate::message::{
-    Bypass, Claims, Clock, ClusterError, Cost, Exclusive, Machine, NodeId, NodeSet, Outbox, Phase,
-    Protocol, Quorums, Refused, Stamp,
+    Bypass, Claims, Clock, ClusterError, Cost, Exclusive, Machine, NodeId, Outbox, Phase, Protocol,
+    Quorums, Refused, Stamp,
 };
 
 pub use super::arbiter::Message;
@@ -40,10 +43,7 @@ pub struct Maekawa {
     phase: Phase,
     /// When we asked, while we wait or are inside; else 0.
     asked: u64,
-    /// Who has confirmed.
-    confirmed: NodeSet,
-    /// Whose inquiry has overtaken its confirmation.
-    inquired_early: NodeSet,
+    confirmations: Confirmations,
     arbiter: Arbiter,
 }
 
@@ -71,9 +71,8 @@ impl Maekawa {
             arbiters,
             phase: Phase::Idle,
             asked: 0,
-            confirmed: NodeSet::empty(nodes),
-            inquired_early: NodeSet::empty(nodes),
-            arbiter: Arbiter::default(),
+            confirmations: Confirmations::none(nodes),
+            arbiter: Arbiter::new(nodes),
         }
     }
 
@@ -98,7 +97,6 @@ impl Maekawa {
             && self.arbiters.is_candidate(from)
             && !self.arbiter.keeps_waiting(from)
             && again.is_none_or(|confirmed| confirmed < request)
-            && (from != self.me || self.phase.is_waiting() && request == self.our_request())
     }
 
     /// Whether an arbiter can have confirmed our request now.
@@ -107,8 +105,7 @@ impl Maekawa {
             && request == self.our_request()
             && time >= request.time
             && self.arbiters.now().contains(from)
-            && !self.confirmed.contains(from)
-            && (from != self.me || self.arbiter.has_confirmed(request))
+            && !self.confirmations.has(from)
     }
 
     /// Whether an arbiter can have inquired about a request of ours, now or before.
@@ -119,15 +116,7 @@ impl Maekawa {
         } else {
             self.arbiters.include(from)
         };
-        request.node == self.me
-            && (1..=latest).contains(&request.time)
-            && set_holds
-            && (from != self.me || self.arbiter.has_inquired(request))
-    }
-
-    fn give_back(&mut self, arbiter: NodeId, out: &mut Outbox<Message>) {
-        self.confirmed.remove(arbiter);
-        out.send(arbiter, Message::Relinquish(self.our_request()));
+        request.node == self.me && (1..=latest).contains(&request.time) && set_holds
     }
 }
 
@@ -156,7 +145,7 @@ impl Machine for Maekawa {
         self.phase.release()?;
         out.broadcast(self.arbiters.now().iter(), Message::Release(self.our_request()));
         self.asked = 0;
-        self.confirmed.clear();
+        self.confirmations.clear();
         self.arbiters.advance();
         Ok(())
     }
@@ -167,9 +156,6 @@ impl Machine for Maekawa {
         message: Message,
         out: &mut Outbox<Message>,
     ) -> Result<(), Refused> {
-        if from.index() >= self.nodes() {
-            return Err(Refused("there is no such node"));
-        }
         match message {
             // As arbiter.
             Message::Request(request) => {
@@ -180,16 +166,15 @@ impl Machine for Maekawa {
                 self.arbiter.take(request, self.clock.now(), out);
             }
             Message::Relinquish(request) => {
-                let ours = from == self.me;
-                let has_it = ours && (!self.phase.is_waiting() || self.confirmed.contains(from));
-                if request.node != from || !self.arbiter.has_inquired(request) || has_it {
+                // A node that has asked again has left, and gives nothing back.
+                let over = self.arbiter.keeps_waiting(from);
+                if request.node != from || !self.arbiter.has_inquired(request) || over {
                     return Err(Refused("the sender was not asked to give anything back"));
                 }
                 self.arbiter.take_back(request, self.clock.now(), out);
             }
             Message::Release(request) => {
-                let inside = from == self.me && !self.phase.is_idle();
-                if request.node != from || !self.arbiter.has_confirmed(request) || inside {
+                if request.node != from || !self.arbiter.has_confirmed(request) {
                     return Err(Refused("that request does not have its confirmation"));
                 }
                 self.arbiter.forget(request);
@@ -204,12 +189,8 @@ impl Machine for Maekawa {
                 // An arbiter's time, or a node that hears of no requests would seem older than
                 // others for ever.
                 self.clock.witness(time);
-                if self.inquired_early.remove(from) {
-                    self.give_back(from, out);
-                    return Ok(());
-                }
-                self.confirmed.insert(from);
-                if self.confirmed == *self.arbiters.now() {
+                self.confirmations.take(from, request, out);
+                if self.confirmations.arbiters() == self.arbiters.now() {
                     self.phase.enter(out);
                 }
             }
@@ -221,11 +202,7 @@ impl Machine for Maekawa {
                 if !self.phase.is_waiting() || request != self.our_request() {
                     return Ok(());
                 }
-                if self.confirmed.contains(from) {
-                    self.give_back(from, out);
-                } else if !self.inquired_early.insert(from) {
-                    return Err(Refused("the sender has inquired already"));
-                }
+                return self.confirmations.inquire(from, request, out);
             }
         }
         Ok(())
@@ -251,7 +228,7 @@ impl Claims for Maekawa {
     ) -> Option<Result<(), &'static str>> {
         // An arbiter's one confirmation: on its way, with a candidate, or on its way back.
         let confirmations = |arbiter: NodeId| {
-            let held = cluster.iter().filter(|node| node.confirmed.contains(arbiter)).count();
+            let held = cluster.iter().filter(|node| node.confirmations.has(arbiter)).count();
             let sent = in_flight.iter().filter(|(from, to, message)| match message {
                 Message::Confirm(..) => *from == arbiter,
                 Message::Relinquish(_) | Message::Release(_) => *to == arbiter,

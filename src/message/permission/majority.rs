@@ -31,10 +31,11 @@
 //!    is the answer. Inside, a further `CONFIRM` is kept until then.
 
 use super::arbiter::Arbiter;
+use super::confirmations::Confirmations;
 use crate::message::quorum::QuorumError;
 use crate::message::{
-    Bypass, Claims, Clock, ClusterError, Cost, Exclusive, Machine, NodeId, NodeSet, Outbox, Phase,
-    Protocol, Refused, Stamp,
+    Bypass, Claims, Clock, ClusterError, Cost, Exclusive, Machine, NodeId, Outbox, Phase, Protocol,
+    Refused, Stamp,
 };
 
 pub use super::arbiter::Message;
@@ -58,10 +59,7 @@ pub struct Majority {
     phase: Phase,
     /// When we last asked; 0 if never.
     asked: u64,
-    /// Who has confirmed.
-    confirmed: NodeSet,
-    /// Whose inquiry has overtaken its confirmation.
-    inquired_early: NodeSet,
+    confirmations: Confirmations,
     arbiter: Arbiter,
     /// The time of the latest request of each node that we have heard of as arbiter.
     heard: Vec<u64>,
@@ -122,9 +120,8 @@ impl Majority {
             clock: Clock::default(),
             phase: Phase::Idle,
             asked: 0,
-            confirmed: NodeSet::empty(nodes),
-            inquired_early: NodeSet::empty(nodes),
-            arbiter: Arbiter::default(),
+            confirmations: Confirmations::none(nodes),
+            arbiter: Arbiter::new(nodes),
             heard: vec![0; nodes],
         })
     }
@@ -145,14 +142,9 @@ impl Majority {
 
     fn has_majority(&self) -> bool {
         let weight = |node: NodeId| u128::from(self.weights[node.index()]);
-        let gathered: u128 = self.confirmed.iter().map(weight).sum();
+        let gathered: u128 = self.confirmations.arbiters().iter().map(weight).sum();
         let total: u128 = NodeId::all(self.nodes()).map(weight).sum();
         2 * gathered > total
-    }
-
-    fn give_back(&mut self, arbiter: NodeId, out: &mut Outbox<Message>) {
-        self.confirmed.remove(arbiter);
-        out.send(arbiter, Message::Relinquish(self.our_request()));
     }
 
     /// Takes note of the latest request of a node, which ends those before it.
@@ -196,21 +188,6 @@ impl Majority {
         }
         Ok(())
     }
-
-    /// What we tell ourselves is delivered at once, so nothing is ever late.
-    fn check_own(&self, message: Message) -> Result<(), Refused> {
-        let can_be = match message {
-            Message::Request(request) => self.phase.is_waiting() && request == self.our_request(),
-            Message::Confirm(request, _) => self.arbiter.has_confirmed(request),
-            Message::Inquire(request) => self.arbiter.has_inquired(request),
-            Message::Relinquish(request) => {
-                let given_back = self.phase.is_waiting() && !self.confirmed.contains(self.me);
-                given_back && self.arbiter.has_inquired(request)
-            }
-            Message::Release(request) => self.phase.is_idle() && self.arbiter.has(request),
-        };
-        if can_be { Ok(()) } else { Err(Refused("it did not tell itself that")) }
-    }
 }
 
 impl Machine for Majority {
@@ -237,7 +214,7 @@ impl Machine for Majority {
     fn release(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
         self.phase.release()?;
         out.broadcast(NodeId::all(self.nodes()), Message::Release(self.our_request()));
-        self.confirmed.clear();
+        self.confirmations.clear();
         Ok(())
     }
 
@@ -247,12 +224,6 @@ impl Machine for Majority {
         message: Message,
         out: &mut Outbox<Message>,
     ) -> Result<(), Refused> {
-        if from.index() >= self.nodes() {
-            return Err(Refused("there is no such node"));
-        }
-        if from == self.me {
-            self.check_own(message)?;
-        }
         match message {
             // As arbiter.
             Message::Request(request)
@@ -270,18 +241,14 @@ impl Machine for Majority {
                     return Err(Refused("no arbiter confirms before it is asked"));
                 }
                 if !self.is_over(request) {
-                    if !self.is_at_hand(request) || self.confirmed.contains(from) {
+                    if !self.is_at_hand(request) || self.confirmations.has(from) {
                         return Err(Refused("it does not wait for this confirmation"));
                     }
-                    if self.inquired_early.remove(from) {
-                        self.give_back(from, out);
-                    } else {
-                        self.confirmed.insert(from);
-                    }
+                    self.confirmations.take(from, request, out);
                 }
                 self.clock.witness(time);
                 if self.phase.is_waiting() && self.has_majority() {
-                    self.inquired_early.clear();
+                    self.confirmations.ignore_inquiries();
                     self.phase.enter(out);
                 }
             }
@@ -290,11 +257,7 @@ impl Machine for Majority {
                     return Err(Refused("it has made no such request"));
                 }
                 if self.phase.is_waiting() && self.is_at_hand(request) {
-                    if self.confirmed.contains(from) {
-                        self.give_back(from, out);
-                    } else if !self.inquired_early.insert(from) {
-                        return Err(Refused("the sender has inquired already"));
-                    }
+                    return self.confirmations.inquire(from, request, out);
                 }
             }
         }
@@ -323,7 +286,7 @@ impl Claims for Majority {
         // candidate, with it, or on its way back. And the arbiter has confirmed no other request.
         let confirmations = |arbiter: NodeId, candidate: &Self| {
             let request = candidate.our_request();
-            let held = usize::from(candidate.confirmed.contains(arbiter));
+            let held = usize::from(candidate.confirmations.has(arbiter));
             let sent = in_flight.iter().filter(|&&(from, to, message)| match *message {
                 Message::Confirm(of, _) => from == arbiter && of == request,
                 Message::Relinquish(of) => to == arbiter && of == request,

@@ -5,6 +5,7 @@ mod arbiters;
 mod candidate;
 pub mod carvalho_roucairol;
 pub mod central;
+mod confirmations;
 pub mod lamport;
 pub mod maekawa;
 pub mod majority;

@@ -1,13 +1,14 @@
 //! Raymond 1989, k entries: enough confirmations will do.
 //!
-//! Ricart's and Agrawala's algorithm for k users inside at a time: all others are asked, and with n-k confirmations at
-//! most k-1 others can be inside. The k-1 missing ones may come at any time, even after the next request, so a node
-//! counts how many each peer owes it; and a peer that owes several sends them in one.
+//! Ricart's and Agrawala's algorithm for k users inside at a time: all others are asked, and with
+//! n-k confirmations at most k-1 others can be inside. The k-1 missing ones may come at any time,
+//! even after the next request, so a node counts how many each peer owes it; and a peer that owes
+//! several sends them in one.
 //!
 //! | message | when | to |
 //! |---|---|---|
 //! | `REQUEST` | the user wants in | all others |
-//! | `CONFIRM` | for all requests held back: at once, or when the user leaves | who asked |
+//! | `CONFIRM` | for all requests held back: now, or when the user leaves | the node that asked |
 //!
 //! Cost: 2n-k-1 to 2(n-1) messages per entry. Between two entries T.
 
@@ -119,7 +120,6 @@ impl Machine for RaymondK {
         message: Message,
         out: &mut Outbox<Message>,
     ) -> Result<(), Refused> {
-        self.candidate.check_peer(from)?;
         match message {
             Message::Request(time) => {
                 Candidate::check_time(time)?;
@@ -128,7 +128,8 @@ impl Machine for RaymondK {
                 if self.candidate.goes_before(time, from) {
                     self.held_back[from.index()] = held_back;
                 } else {
-                    // For this request alone: one that is held back may be younger, and have been overtaken.
+                    // For this request alone: one that is held back may be younger, and have been
+                    // overtaken.
                     out.send(from, Message::Confirm { answers: 1, time: self.candidate.now() });
                 }
             }

@@ -1,18 +1,18 @@
 //! Ricart and Agrawala 1981: a confirmation that is held back says "not yet".
 //!
-//! A request goes to everybody with its time. Who does not want in, or asked later, confirms at once; who is inside,
-//! or asked earlier, confirms when it leaves. With everybody's confirmation one enters. A confirmation is release and
-//! permission in one.
+//! A request goes to everybody with its time. A node that does not want in, or asked later,
+//! confirms at once; a node that is inside, or asked earlier, confirms when it leaves. With
+//! everybody's confirmation one enters. A confirmation is release and permission in one.
 //!
 //! | message | when | to |
 //! |---|---|---|
 //! | `REQUEST` | the user wants in | all others |
-//! | `CONFIRM` | at once, or when the user leaves | who asked |
+//! | `CONFIRM` | at once, or when the user leaves | the node that asked |
 //!
 //! Cost: 2(n-1) messages per entry, always. Between two entries T.
 //!
-//! Requests are served in the order of (time, node). A confirmation carries its sender's time too, so that a request
-//! which happened before another, in Lamport's sense, is the older one.
+//! Requests are served in the order of (time, node). A confirmation carries its sender's time too,
+//! so that a request which happened before another, in Lamport's sense, is the older one.
 
 use super::candidate::Candidate;
 use crate::message::{
@@ -99,7 +99,6 @@ impl Machine for RicartAgrawala {
         message: Message,
         out: &mut Outbox<Message>,
     ) -> Result<(), Refused> {
-        self.candidate.check_peer(from)?;
         match message {
             Message::Request(time) => {
                 if self.held_back.contains(from) {

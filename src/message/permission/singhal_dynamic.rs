@@ -1,19 +1,20 @@
-//! Singhal 1989, the dynamic information structure: ask only those who may have entered since.
+//! Singhal 1989, the dynamic information structure: ask only the nodes that may have entered since.
 //!
-//! Each node keeps two sets: whom it must ask, and whom it owes a confirmation. Of any two nodes at least one must ask
-//! the other. At first each asks all before it; then who is asked and idle will ask back, and who has entered asks
-//! nobody but those it has confirmed since. The sets follow who is active.
+//! Each node keeps two sets: whom it must ask, and whom it owes a confirmation. Of any two nodes at
+//! least one must ask the other. At first each asks all before it; then a node that is asked and
+//! idle will ask back, and a node that has entered asks only those that it has confirmed since. The
+//! sets follow the nodes that are active.
 //!
 //! | message | when | to |
 //! |---|---|---|
 //! | `REQUEST` | the user wants in | the nodes to ask |
-//! | | we wait, and confirm an older request of a node that we had not to ask | who asked |
-//! | `CONFIRM` | for a `REQUEST`: at once, or when the user leaves | who asked |
+//! | | we wait, and confirm an older request of a node not to be asked | the node that asked |
+//! | `CONFIRM` | for a `REQUEST`: at once, or when the user leaves | the node that asked |
 //!
-//! Cost: 0 to 2(n-1) messages per entry: n-1 on average when nodes come at random, and 2(n-1) when all always want in,
-//! for then everybody has entered since. Between two entries T.
+//! Cost: 0 to 2(n-1) messages per entry: n-1 on average when nodes come at random, and 2(n-1) when
+//! all always want in, for then everybody has entered since. Between two entries T.
 
-use super::candidate::Candidate;
+use super::candidate::{Candidate, one_of_any_two_asks};
 use crate::message::{
     Bypass, Claims, ClusterError, Cost, Exclusive, Machine, NodeId, NodeSet, Outbox, Phase,
     Protocol, Refused,
@@ -92,7 +93,6 @@ impl Machine for SinghalDynamic {
         message: Message,
         out: &mut Outbox<Message>,
     ) -> Result<(), Refused> {
-        self.candidate.check_peer(from)?;
         match message {
             Message::Request(time) => {
                 if self.to_inform.contains(from) {
@@ -144,9 +144,7 @@ impl Claims for SinghalDynamic {
         _in_flight: &[(NodeId, NodeId, &Message)],
     ) -> Option<Result<(), &'static str>> {
         let asks = |one: NodeId, other: NodeId| cluster[one.index()].to_ask.contains(other);
-        let covered = |(one, other)| asks(one, other) || asks(other, one);
-        let holds = NodeId::pairs(cluster.len()).all(covered);
-        Some(if holds { Ok(()) } else { Err("neither of two nodes asks the other") })
+        Some(one_of_any_two_asks(cluster.len(), asks))
     }
 
     fn cost(cluster: &[Self]) -> Option<Cost> {

@@ -89,7 +89,8 @@ impl fmt::Display for QuorumError {
             }
             Self::NoPlane { order, nearest: [below, above] } => write!(
                 f,
-                "no plane of order {order} is known, only of 1 and prime powers: take {below} or {above}"
+                "no plane of order {order} is known, only of 1 and prime powers: \
+                 take {below} or {above}"
             ),
             Self::NotACircle(nodes) => {
                 write!(f, "the pairs of a circle of {nodes} nodes do not meet: take 2 or 3 nodes")
@@ -110,7 +111,8 @@ impl fmt::Display for QuorumError {
             }
             Self::Apart { owners: [one, other], sets: [its, theirs] } => write!(
                 f,
-                "{its} of {one} and {theirs} of {other} do not meet: put a node of one into the other"
+                "{its} of {one} and {theirs} of {other} do not meet: \
+                 put a node of one into the other"
             ),
         }
     }

@@ -1,7 +1,8 @@
-//! Arithmetic in the finite field of a prime-power order, for the [projective planes](super::quorum).
+//! Arithmetic in the finite field of a prime-power order, for the [projective
+//! planes](super::quorum).
 //!
-//! The field of order q = pᵐ is the polynomials over the integers modulo p, modulo one of degree m. An element is a
-//! number below q, whose base-p digits are the coefficients, the constant one last.
+//! The field of order q = pᵐ is the polynomials over the integers modulo p, modulo one of degree m.
+//! An element is a number below q, whose base-p digits are the coefficients, the constant one last.
 
 use std::iter::{once, successors};
 
@@ -18,11 +19,13 @@ impl Field {
     /// The field of this order, if there is one: if the order is a prime power.
     pub(super) fn of_order(order: usize) -> Option<Self> {
         let prime = prime_of(order)?;
-        // What x to the degree is, modulo the polynomial. A constant term of 0 would leave x without an inverse.
+        // What x to the degree is, modulo the polynomial. A constant term of 0 would leave x
+        // without an inverse.
         let powers = (1..order)
             .filter(|reduction| reduction % prime != 0)
             .map(|reduction| powers_of_x(prime, order, reduction))
-            // They go through everything but 0, so everything but 0 has an inverse: this is a field.
+            // They go through everything but 0, so everything but 0 has an inverse: this is a
+            // field.
             .find(|powers| powers.len() == order - 1)
             .expect("every finite field has a primitive polynomial");
 

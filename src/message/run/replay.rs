@@ -64,10 +64,11 @@ impl fmt::Display for ReplayError {
 }
 
 impl Error for ReplayError {
+    /// What is behind the cause: the cause itself is in the words of this error.
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match &self.cause {
-            ReplayCause::Cluster(cluster) => Some(cluster),
-            ReplayCause::Violation(violation) => Some(violation),
+            ReplayCause::Cluster(cluster) => cluster.source(),
+            ReplayCause::Violation(violation) => violation.source(),
             _ => None,
         }
     }

@@ -1,20 +1,21 @@
 //! Banta 1993, chapter 5: ask the good site, and give late requests the time to come.
 //!
-//! As in [chapter 4](super::banta_simple) the token carries a queue, and one site on it is good to ask. But the good
-//! site stays the same until it has had its turn, and then everybody is told of the next, and given two periods, before
-//! the token goes on: so no request ever comes to a site that the token has left, and none need be passed on.
+//! As in [chapter 4](super::banta_simple) the token carries a queue, and one site on it is good to
+//! ask. But the good site stays the same until it has had its turn, and then everybody is told of
+//! the next, and given two periods, before the token goes on: so no request ever comes to a site
+//! that the token has left, and none need be passed on.
 //!
 //! | message | when | to |
 //! |---|---|---|
 //! | `REQUEST` | the user wants in, and the token is elsewhere | the good site |
-//! | `UPDATE` | a cycle begins | all who are not on the queue |
+//! | `UPDATE` | a cycle begins | all sites that are not on the queue |
 //! | `TOKEN` | the user leaves, or the wait for late requests is over | the first in the queue |
 //!
-//! Cost: (n-1)/m + 1 messages per entry when m want in; the thesis counts an update to the sender, n/m + 1. Between two
-//! entries T within a cycle, and 3T from one cycle to the next.
+//! Cost: (n-1)/m + 1 messages per entry when m want in; the thesis counts an update to the sender,
+//! n/m + 1. Between two entries T within a cycle, and 3T from one cycle to the next.
 //!
-//! It needs messages that take at most a period (Tmax). If one takes longer, [`Late::Strict`] may starve its sender;
-//! [`Late::Hardened`] passes the request on, and costs a message more.
+//! It needs messages that take at most a period (Tmax). If one takes longer, [`Late::Strict`] may
+//! starve its sender; [`Late::Hardened`] passes the request on, and costs a message more.
 
 use super::cycle::Cycle;
 use crate::message::{
@@ -78,7 +79,6 @@ impl Machine for BantaEfficient {
         message: Message,
         out: &mut Outbox<Message>,
     ) -> Result<(), Refused> {
-        self.cycle.check_peer(from)?;
         match message {
             Message::Request(site) => self.cycle.receive_request(site, out),
             Message::Update(good) => self.cycle.receive_update(from, good),

@@ -1,22 +1,24 @@
-//! Banta 1993, section 4.6: ask the last in the queue, and leave a copy wherever the token has been.
+//! Banta 1993, section 4.6: ask the last in the queue, and leave a copy wherever the token has
+//! been.
 //!
-//! The [simple algorithm](super::banta_simple) without its chase. Requests are numbered, and a site that passes one on
-//! keeps a copy. The token carries the number of each site's last entry; at each visit the copies that it does not
-//! cover, and that are not on its queue, are put behind the queue. So there are ever fewer sites at which the token can
-//! miss a request.
+//! The [simple algorithm](super::banta_simple) without its chase. Requests are numbered, and a site
+//! that passes one on keeps a copy. The token carries the number of each site's last entry; at each
+//! visit the copies that it does not cover, and that are not on its queue, are put behind the
+//! queue. So there are ever fewer sites at which the token can miss a request.
 //!
 //! | message | when | to |
 //! |---|---|---|
-//! | `REQUEST` | the user wants in, and the token is elsewhere; or one came to a site that the token has left | the good site |
-//! | `UPDATE` | the queue has a new last site | all who are not on it |
-//! | `TOKEN` | the user leaves and the queue is not empty; or a `REQUEST` finds the token resting | the first in the queue |
+//! | `REQUEST` | the user wants in, and the token is elsewhere | the good site |
+//! | | one came to a site that the token has left | the good site |
+//! | `UPDATE` | the queue has a new last site | all sites that are not on it |
+//! | `TOKEN` | the user leaves, or a `REQUEST` finds the token resting | the first in the queue |
 //!
-//! Cost: n messages per entry when few want in, 2 when many do and all messages take equally long, at most 2(n-1).
-
-use std::collections::VecDeque;
+//! Cost: n messages per entry when few want in, 2 when many do and all messages take equally long,
+//! at most 2(n-1).
 
 use super::good_site::{GoodSite, announce};
-use super::{number, queue};
+use super::number;
+use super::queue::NodeQueue;
 use crate::message::{
     Bypass, Claims, ClusterError, Cost, Exclusive, Machine, NodeId, Outbox, Phase, Protocol,
     Refused, TokenClaim,
@@ -39,7 +41,7 @@ pub enum Message {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Token {
     /// Whom it visits.
-    queue: VecDeque<NodeId>,
+    queue: NodeQueue,
     /// The number of each site's last entry.
     served: Vec<u64>,
 }
@@ -61,8 +63,8 @@ pub struct BantaFair {
     me: NodeId,
     phase: Phase,
     good: GoodSite,
-    /// The number of each site's last request that is served, or is on the token's queue, as far as we know; and of
-    /// our own.
+    /// The number of each site's last request that is served, or is on the token's queue, as far as
+    /// we know; and of our own.
     settled: Vec<u64>,
     /// The requests that have reached us and are not settled, as they came.
     copies: Vec<(NodeId, u64)>,
@@ -91,12 +93,12 @@ impl BantaFair {
             settled: vec![0; nodes],
             copies: Vec::new(),
             token: (me.index() == 0)
-                .then(|| Token { queue: VecDeque::new(), served: vec![0; nodes] }),
+                .then(|| Token { queue: NodeQueue::new(), served: vec![0; nodes] }),
         })
     }
 
-    /// Puts the copies of what is not settled behind the queue, and sends the token to the first. If there is nobody,
-    /// it rests here.
+    /// Puts the copies of what is not settled behind the queue, and sends the token to the first.
+    /// If there is nobody, it rests here.
     fn hand_over(&mut self, out: &mut Outbox<Message>) {
         let Some(mut token) = self.token.take() else { return };
         for (settled, served) in self.settled.iter_mut().zip(&token.served) {
@@ -108,8 +110,8 @@ impl BantaFair {
             *settled = number.max(*settled);
             open.then_some(site)
         });
-        let longer = queue::append(&mut token.queue, open);
-        let (Some(&first), Some(&last)) = (token.queue.front(), token.queue.back()) else {
+        let longer = token.queue.extend(open);
+        let (Some(first), Some(last)) = (token.queue.front(), token.queue.back()) else {
             self.token = Some(token);
             return;
         };
@@ -161,7 +163,6 @@ impl Machine for BantaFair {
         out: &mut Outbox<Message>,
     ) -> Result<(), Refused> {
         let nodes = self.settled.len();
-        self.me.check_peer(from, nodes)?;
         match message {
             Message::Request(site, number) => {
                 site.check_member(nodes)?;
@@ -194,15 +195,15 @@ impl Machine for BantaFair {
                 self.good.learn(good);
             }
             Message::Token(mut token, epoch) => {
-                if !self.phase.is_waiting() || token.queue.front() != Some(&self.me) {
+                if !self.phase.is_waiting() || token.queue.front() != Some(self.me) {
                     return Err(Refused("it does not wait for the token"));
                 }
                 // Only a site that wants nothing hands the token over.
-                queue::check(&token.queue, nodes, [from])?;
+                token.queue.check(nodes, [from])?;
                 let number = self.settled[self.me.index()];
                 number::check_served(&token.served, nodes, self.me, number)?;
                 GoodSite::check_epoch(epoch)?;
-                self.good = GoodSite { site: *token.queue.back().expect("it has a first"), epoch };
+                self.good = GoodSite { site: token.queue.back().expect("it has a first"), epoch };
                 token.queue.pop_front();
                 self.token = Some(token);
                 self.phase.enter(out);

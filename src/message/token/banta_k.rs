@@ -1,24 +1,26 @@
 //! Banta 1993, chapter 6: k entries.
 //!
-//! The cycles of [chapter 5](super::banta_efficient), but the token does not stay with who enters. It carries a
-//! semaphore: while it is not 0, who gets the token takes one from it, passes the token on, and enters; then who gets it
-//! passes it on and waits for one before it to leave. Who leaves says so to the k-th after it, or to the good site if
-//! that comes first. The good site keeps the token, waits until all others have left, enters, and begins the next
-//! cycle with a full semaphore.
+//! The cycles of [chapter 5](super::banta_efficient), but the token does not stay with the site
+//! that enters. It carries a semaphore: while it is not 0, a site that gets the token takes one
+//! from it, passes the token on, and enters; then a site that gets it passes it on and waits for
+//! one before it to leave. A site that leaves says so to the k-th after it, or to the good site if
+//! that comes first. The good site keeps the token, waits until all others have left, enters, and
+//! begins the next cycle with a full semaphore.
 //!
 //! | message | when | to |
 //! |---|---|---|
 //! | `REQUEST` | the user wants in, and the token is elsewhere | the good site |
-//! | `UPDATE` | a cycle begins | all who are not on the queue |
-//! | `TOKEN` | at once, to all but the good site; after the wait for late requests | the first in the queue |
-//! | `RELEASE` | the user leaves, and is not the good site | the k-th after it in the queue, or the good site |
+//! | `UPDATE` | a cycle begins | all sites that are not on the queue |
+//! | `TOKEN` | a site passes it on, or the wait is over | the first in the queue |
+//! | `RELEASE` | the user leaves, but not the good site | the k-th after it, or the good site |
 //!
-//! Cost: (n-2)/m + 2 messages per entry when m want in; the thesis counts an update to the sender and a release of the
-//! good site, n/m + 2.
+//! Cost: (n-2)/m + 2 messages per entry when m want in; the thesis counts an update to the sender
+//! and a release of the good site, n/m + 2.
 //!
-//! A cycle of one lets in one: with few who want in, k are not inside together; and never more than n-2, for the good
-//! site enters alone, and who began the cycle is outside. The thesis never restores the
-//! semaphore, and has the good site wait for k releases; there are as many as the semaphore is short of k.
+//! A cycle of one lets in one: with few who want in, k are not inside together; and never more than
+//! n-2, for the good site enters alone, and the site that began the cycle is outside. The thesis
+//! never restores the semaphore, and has the good site wait for k releases; there are as many as
+//! the semaphore is short of k.
 
 use super::cycle::Cycle;
 use crate::message::{
@@ -39,12 +41,13 @@ pub struct BantaK {
     to_leave: Option<usize>,
     /// How many have told us that they have left. They may be quicker than the token.
     have_left: usize,
-    /// Whom to tell when we leave; none for who has the token.
+    /// Whom to tell when we leave; none if the token is here.
     to_tell: Option<NodeId>,
 }
 
 impl BantaK {
-    /// A cluster in which `entries` nodes may be inside at a time. The token rests at node 0, and everybody knows.
+    /// A cluster in which `entries` nodes may be inside at a time. The token rests at node 0, and
+    /// everybody knows.
     ///
     /// # Errors
     /// Fewer than two nodes; no entries, or as many as nodes.
@@ -117,7 +120,6 @@ impl Machine for BantaK {
         message: Message,
         out: &mut Outbox<Message>,
     ) -> Result<(), Refused> {
-        self.cycle.check_peer(from)?;
         match message {
             Message::Request(site) => return self.cycle.receive_request(site, out),
             Message::Update(good) => return self.cycle.receive_update(from, good),
@@ -133,9 +135,9 @@ impl Machine for BantaK {
                     self.to_leave = Some(self.entries - token.free);
                 } else {
                     // The k-th in the queue, or the good site if it comes first.
-                    let good = token.queue.iter().position(|&site| site == good);
+                    let good = token.queue.iter().position(|site| site == good);
                     let heir = good.map_or(self.entries - 1, |good| good.min(self.entries - 1));
-                    self.to_tell = token.queue.get(heir).copied();
+                    self.to_tell = token.queue.iter().nth(heir);
                     self.to_leave = Some(usize::from(token.free == 0));
                     token.free = token.free.saturating_sub(1);
                     self.cycle.pass_on(out);

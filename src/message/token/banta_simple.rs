@@ -1,26 +1,27 @@
 //! Banta 1993, chapter 4: ask the last in the queue.
 //!
-//! The token carries the queue of those it will visit. The last of them is a good site to ask, since the token is sure
-//! to come there: it keeps the requests, and puts them behind the queue when it has had its turn. Then everybody who is
-//! not on the queue is told who is last now. The more want in, the fewer must be told.
+//! The token carries the queue of those it will visit. The last of them is a good site to ask,
+//! since the token is sure to come there: it keeps the requests, and puts them behind the queue
+//! when it has had its turn. Then every site that is not on the queue is told which is the last
+//! now. The more want in, the fewer must be told.
 //!
 //! | message | when | to |
 //! |---|---|---|
-//! | `REQUEST` | the user wants in, and the token is elsewhere; or one came to a site that the token has left | the good site |
-//! | `UPDATE` | the queue has a new last site | all who are not on it |
-//! | `TOKEN` | the user leaves and the queue is not empty; or a `REQUEST` finds the token resting | the first in the queue |
+//! | `REQUEST` | the user wants in, and the token is elsewhere | the good site |
+//! | | one came to a site that the token has left | the good site |
+//! | `UPDATE` | the queue has a new last site | all sites that are not on it |
+//! | `TOKEN` | the user leaves, or a `REQUEST` finds the token resting | the first in the queue |
 //!
-//! Cost: n messages per entry when few want in, 2 when many do and all messages take equally long, and the requests that
-//! are passed on.
+//! Cost: n messages per entry when few want in, 2 when many do and all messages take equally long,
+//! and the requests that are passed on.
 //!
-//! **It can starve a site**: a request may arrive wherever the token has just left, and chase it for ever. See
-//! [`BantaFair`](super::BantaFair). What the text leaves open is settled so: a site at which the token rests enters
-//! without asking; requests move from a queue to the next, never twice; node 0 has the token first.
-
-use std::collections::VecDeque;
+//! **It can starve a site**: a request may arrive wherever the token has just left, and chase it
+//! for ever. See [`BantaFair`](super::BantaFair). What the text leaves open is settled so: a site
+//! at which the token rests enters without asking; requests move from a queue to the next, never
+//! twice; node 0 has the token first.
 
 use super::good_site::{GoodSite, announce, most_forwarded};
-use super::queue;
+use super::queue::NodeQueue;
 use crate::message::{
     Bypass, Claims, ClusterError, Cost, Exclusive, Machine, NodeId, Outbox, Phase, Protocol,
     Refused, TokenClaim,
@@ -35,7 +36,7 @@ pub enum Message {
     /// This is a good site to ask.
     Update(GoodSite),
     /// The token: whom it visits, the receiver first, and the epoch of the last in the queue.
-    Token(VecDeque<NodeId>, u64),
+    Token(NodeQueue, u64),
 }
 
 impl crate::message::Message for Message {
@@ -57,9 +58,9 @@ pub struct BantaSimple {
     phase: Phase,
     good: GoodSite,
     /// The requests that have reached us while we want in.
-    kept: VecDeque<NodeId>,
+    kept: NodeQueue,
     /// The queue on the token, if it is here.
-    token: Option<VecDeque<NodeId>>,
+    token: Option<NodeQueue>,
 }
 
 impl BantaSimple {
@@ -82,16 +83,17 @@ impl BantaSimple {
             nodes,
             phase: Phase::Idle,
             good: GoodSite::first(),
-            kept: VecDeque::new(),
-            token: (me.index() == 0).then(VecDeque::new),
+            kept: NodeQueue::new(),
+            token: (me.index() == 0).then(NodeQueue::new),
         })
     }
 
-    /// Puts what was kept behind the queue, and sends the token to the first. If there is nobody, it rests here.
+    /// Puts what was kept behind the queue, and sends the token to the first. If there is nobody,
+    /// it rests here.
     fn hand_over(&mut self, out: &mut Outbox<Message>) {
         let Some(mut queue) = self.token.take() else { return };
-        let longer = queue::append(&mut queue, self.kept.drain(..));
-        let (Some(&first), Some(&last)) = (queue.front(), queue.back()) else {
+        let longer = queue.append(&mut self.kept);
+        let (Some(first), Some(last)) = (queue.front(), queue.back()) else {
             self.token = Some(queue);
             return;
         };
@@ -136,15 +138,14 @@ impl Machine for BantaSimple {
         message: Message,
         out: &mut Outbox<Message>,
     ) -> Result<(), Refused> {
-        self.me.check_peer(from, self.nodes)?;
         match message {
             Message::Request(site) => {
                 if site == self.me {
                     return Err(Refused("its own request has come back"));
                 }
                 site.check_member(self.nodes)?;
-                let queued = self.token.as_ref().is_some_and(|queue| queue::names(queue, site));
-                if queued || queue::names(&self.kept, site) {
+                let queued = self.token.as_ref().is_some_and(|queue| queue.contains(site));
+                if queued || self.kept.contains(site) {
                     return Err(Refused("that site has asked already"));
                 }
                 if self.phase.is_idle() && self.token.is_none() {
@@ -164,13 +165,13 @@ impl Machine for BantaSimple {
                 self.good.learn(good);
             }
             Message::Token(mut queue, epoch) => {
-                if !self.phase.is_waiting() || queue.front() != Some(&self.me) {
+                if !self.phase.is_waiting() || queue.front() != Some(self.me) {
                     return Err(Refused("it does not wait for the token"));
                 }
                 // Only a site that wants nothing hands the token over.
-                queue::check(&queue, self.nodes, [from])?;
+                queue.check(self.nodes, [from])?;
                 GoodSite::check_epoch(epoch)?;
-                self.good = GoodSite { site: *queue.back().expect("it has a first"), epoch };
+                self.good = GoodSite { site: queue.back().expect("it has a first"), epoch };
                 queue.pop_front();
                 self.token = Some(queue);
                 self.phase.enter(out);

@@ -1,16 +1,17 @@
-//! What chapters 5 and 6 of Banta's thesis share: cycles, each with one good site, and a wait between them.
+//! What chapters 5 and 6 of Banta's thesis share: cycles, each with one good site, and a wait
+//! between them.
 //!
-//! A cycle begins when the good site has had its turn: it puts the requests it has kept behind the token's queue,
-//! names the last of them the good site of the next cycle, tells all who are not on the queue, and waits for two
-//! periods. A period is as long as a message takes at most (Tmax). So whoever has not heard of the new good site yet has
-//! its late request there in time: it takes one period to be told, and another for a request sent just before. Late
-//! requests go behind the good site, and so belong to the cycle after.
+//! A cycle begins when the good site has had its turn: it puts the requests it has kept behind the
+//! token's queue, names the last of them the good site of the next cycle, tells all sites that are
+//! not on the queue, and waits for two periods. A period is as long as a message takes at most
+//! (Tmax). So a site that has not heard of the new good site yet has its late request there in
+//! time: it takes one period to be told, and another for a request sent just before. Late requests
+//! go behind the good site, and so belong to the cycle after.
 
-use std::collections::VecDeque;
 use std::ops::RangeInclusive;
 
 use super::good_site::{GoodSite, announce, most_forwarded};
-use super::queue;
+use super::queue::NodeQueue;
 use crate::message::{NodeId, Outbox, Phase, Refused, Timer};
 
 /// What the nodes say to each other.
@@ -42,15 +43,17 @@ impl crate::message::Message for Message {
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Token {
-    /// Whom it visits, the receiver first. The good site is among them; behind it are those of the next cycle.
-    pub(super) queue: VecDeque<NodeId>,
+    /// Whom it visits, the receiver first. The good site is among them; behind it are those of the
+    /// next cycle.
+    pub(super) queue: NodeQueue,
     /// The good site of this cycle.
     pub(super) good: GoodSite,
     /// How many may still enter in this cycle without waiting for another to leave.
     pub(super) free: usize,
 }
 
-/// What to do when the network breaks its promise, and a request comes to a site that the token has left.
+/// What to do when the network breaks its promise, and a request comes to a site that the token has
+/// left.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Late {
@@ -70,7 +73,7 @@ pub(super) struct Cycle {
     late: Late,
     good: GoodSite,
     /// The requests that have reached us while we want in.
-    kept: VecDeque<NodeId>,
+    kept: NodeQueue,
     pub(super) token: Option<Token>,
     /// Whether we wait for late requests.
     collecting: bool,
@@ -90,9 +93,9 @@ impl Cycle {
             phase: Phase::Idle,
             late,
             good: GoodSite::first(),
-            kept: VecDeque::new(),
+            kept: NodeQueue::new(),
             token: (me.index() == 0).then(|| Token {
-                queue: VecDeque::new(),
+                queue: NodeQueue::new(),
                 good: GoodSite::first(),
                 free,
             }),
@@ -100,8 +103,8 @@ impl Cycle {
         }
     }
 
-    /// How many messages per entry costs at most. The formula supposes that messages come in time; a late request is
-    /// forwarded, if it is, but not for ever.
+    /// How many messages per entry costs at most. The formula supposes that messages come in time;
+    /// a late request is forwarded, if it is, but not for ever.
     pub(super) fn most_messages(&self, in_time: bool) -> Option<f64> {
         match self.late {
             _ if in_time => Some(self.nodes as f64),
@@ -110,11 +113,12 @@ impl Cycle {
         }
     }
 
-    /// Who has left with the token in hand: passes it on, or begins the next cycle if it was the last of this one.
+    /// The user has left, and the token is here: passes it on, or begins the next cycle if it was
+    /// the last of this one.
     pub(super) fn go_on(&mut self, out: &mut Outbox<Message>) {
         let Some(token) = &self.token else { return };
         // By what the token says: our own news may be old, if the network breaks its promise.
-        if token.queue.contains(&token.good.site) {
+        if token.queue.contains(token.good.site) {
             self.pass_on(out);
         } else {
             self.begin(out);
@@ -126,14 +130,10 @@ impl Cycle {
         match &mut self.token {
             None => out.send(self.good.site, Message::Request(self.me)),
             // We are late ourselves.
-            Some(token) if self.collecting => token.queue.push_back(self.me),
+            Some(token) if self.collecting => _ = token.queue.push_back(self.me),
             Some(_) => self.phase.enter(out),
         }
         Ok(())
-    }
-
-    pub(super) fn check_peer(&self, from: NodeId) -> Result<(), Refused> {
-        self.me.check_peer(from, self.nodes)
     }
 
     pub(super) fn receive_request(
@@ -145,12 +145,12 @@ impl Cycle {
             return Err(Refused("its own request has come back"));
         }
         site.check_member(self.nodes)?;
-        let queued = self.token.as_ref().is_some_and(|token| queue::names(&token.queue, site));
-        if queued || queue::names(&self.kept, site) {
+        let queued = self.token.as_ref().is_some_and(|token| token.queue.contains(site));
+        if queued || self.kept.contains(site) {
             return Err(Refused("that site has asked already"));
         }
         match &mut self.token {
-            Some(token) if self.collecting => token.queue.push_back(site),
+            Some(token) if self.collecting => _ = token.queue.push_back(site),
             None if self.phase.is_idle() && self.late == Late::Hardened => {
                 self.good.check_goes_on(site)?;
                 out.send(self.good.site, Message::Request(site));
@@ -183,12 +183,12 @@ impl Cycle {
         token: &Token,
         free: RangeInclusive<usize>,
     ) -> Result<(), Refused> {
-        if !self.phase.is_waiting() || self.token.is_some() || token.queue.front() != Some(&self.me)
+        if !self.phase.is_waiting() || self.token.is_some() || token.queue.front() != Some(self.me)
         {
             return Err(Refused("it does not wait for the token"));
         }
-        queue::check(&token.queue, self.nodes, [])?;
-        if !queue::names(&token.queue, token.good.site) {
+        token.queue.check(self.nodes, [])?;
+        if !token.queue.contains(token.good.site) {
             return Err(Refused("the good site is not on the token's queue"));
         }
         if !free.contains(&token.free) {
@@ -207,8 +207,8 @@ impl Cycle {
     /// Begins a cycle, if anybody wants in; else the token rests here.
     pub(super) fn begin(&mut self, out: &mut Outbox<Message>) {
         let Some(token) = &mut self.token else { return };
-        queue::append(&mut token.queue, self.kept.drain(..));
-        if let Some(&last) = token.queue.back() {
+        token.queue.append(&mut self.kept);
+        if let Some(last) = token.queue.back() {
             self.good.succeed(last);
             token.good = self.good;
             announce(Message::Update(self.good), self.me, self.nodes, &token.queue, out);
@@ -234,7 +234,7 @@ impl Cycle {
     /// Without the token, passes on the requests that were kept while we wanted in, if we are to.
     pub(super) fn pass_on_requests(&mut self, out: &mut Outbox<Message>) {
         if self.late == Late::Hardened {
-            for site in self.kept.drain(..) {
+            for site in self.kept.drain() {
                 out.send(self.good.site, Message::Request(site));
             }
         }
@@ -244,9 +244,9 @@ impl Cycle {
     pub(super) fn pass_on(&mut self, out: &mut Outbox<Message>) {
         if let Some(mut token) = self.token.take() {
             if self.late == Late::Hardened {
-                queue::append(&mut token.queue, self.kept.drain(..));
+                token.queue.append(&mut self.kept);
             }
-            if let Some(&first) = token.queue.front() {
+            if let Some(first) = token.queue.front() {
                 out.send(first, Message::Token(token));
             }
         }

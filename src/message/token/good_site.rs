@@ -1,14 +1,12 @@
 //! What Banta's algorithms share: a good site to ask, and the epoch that tells old news from new.
 
-use std::collections::VecDeque;
-
-use super::queue;
+use super::queue::NodeQueue;
 use crate::message::{NodeId, Outbox, Refused};
 
 /// A good site to send a request to, and when it became one.
 ///
-/// The thesis has no epoch. Without it an update that arrives late, about a site that was good once, can send a
-/// request back to where it comes from, and nobody is asked.
+/// The thesis has no epoch. Without it an update that arrives late, about a site that was good
+/// once, can send a request back to where it comes from, and nobody is asked.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct GoodSite {
@@ -76,18 +74,20 @@ impl GoodSite {
     }
 }
 
-/// Tells all who are not on the queue, and so will not see the token soon, about the good site. The sender knows.
+/// Tells all sites that are not on the queue, and so will not see the token soon, about the good
+/// site. The sender knows.
 pub(super) fn announce<M: Clone>(
     update: M,
     me: NodeId,
     nodes: usize,
-    queue: &VecDeque<NodeId>,
+    queue: &NodeQueue,
     out: &mut Outbox<M>,
 ) {
-    out.broadcast(me.others(nodes).filter(|&site| !queue::names(queue, site)), update);
+    out.broadcast(me.others(nodes).filter(|&site| !queue.contains(site)), update);
 }
 
-/// How many messages per entry costs at most where requests are forwarded, as far as that has been explored.
+/// How many messages per entry costs at most where requests are forwarded, as far as that has been
+/// explored.
 pub(super) fn most_forwarded(nodes: usize) -> f64 {
     (2 * (nodes - 1)).max(nodes) as f64
 }

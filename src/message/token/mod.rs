@@ -24,6 +24,7 @@ pub use banta_k::BantaK;
 pub use banta_simple::BantaSimple;
 pub use naimi_trehel::NaimiTrehel;
 pub use naimi_trehel_queue::NaimiTrehelQueue;
+pub use queue::{NamedTwice, NodeQueue};
 pub use raymond::Raymond;
 pub use ricart_agrawala_token::RicartAgrawalaToken;
 pub use singhal_heuristic::SinghalHeuristic;

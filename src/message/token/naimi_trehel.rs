@@ -1,18 +1,22 @@
-//! Naimi and Trehel 1987: a tree that bends towards whoever asks.
+//! Naimi and Trehel 1987: a tree that bends towards the node that asks.
 //!
-//! Each node knows whom to ask, and whom to give the token to. A request is passed on from one to the next until it
-//! reaches the last who wants in, who will give the token to its sender; and everybody on the way takes the sender for
-//! the one to ask from now on. So busy nodes are found quickly.
+//! Each node knows whom to ask, and whom to give the token to. A request is passed on from one to
+//! the next until it reaches the last node that wants in, which will give the token to its sender;
+//! and everybody on the way takes the sender for the one to ask from now on. So busy nodes are
+//! found quickly.
 //!
 //! | message | when | to |
 //! |---|---|---|
-//! | `REQUEST` | the user wants in, and the token is elsewhere; or one is passed on | whom we would ask |
-//! | `TOKEN` | the user leaves and somebody is next; or a `REQUEST` finds the token resting | who is next, who asked |
+//! | `REQUEST` | the user wants in, and the token is elsewhere | the node to ask |
+//! | | one comes to a node that is not the last that wants in | the node to ask |
+//! | `TOKEN` | the user leaves and a node is next | that node |
+//! | | a `REQUEST` finds the token resting | the node that asked |
 //!
 //! Cost: 0 to n messages per entry, O(log n) on average. Between two entries T.
 //!
-//! A node at which the token rests must send it at once. Passing the request on instead, as one may read the rule that
-//! only who wants in remembers a successor, would lose it: there is nobody to pass it on to.
+//! A node at which the token rests must send it at once. Passing the request on instead, as one may
+//! read the rule that only a node that wants in remembers a successor, would lose it: there is
+//! nobody to pass it on to.
 
 use crate::message::{
     Bypass, Claims, ClusterError, Cost, Exclusive, Machine, NodeId, Outbox, Phase, Protocol,
@@ -46,7 +50,7 @@ pub struct NaimiTrehel {
     nodes: u32,
     phase: Phase,
     has_token: bool,
-    /// Whom to ask; none if we are the last who wants in, or the token rests here.
+    /// Whom to ask; none if we are the last that wants in, or the token rests here.
     ask: Option<NodeId>,
     /// Whom to give the token to.
     next: Option<NodeId>,
@@ -113,11 +117,10 @@ impl Machine for NaimiTrehel {
 
     fn receive(
         &mut self,
-        from: NodeId,
+        _: NodeId,
         message: Message,
         out: &mut Outbox<Message>,
     ) -> Result<(), Refused> {
-        self.me.check_peer(from, self.nodes as usize)?;
         match message {
             Message::Request(node) => {
                 self.me.check_peer(node, self.nodes as usize)?;
@@ -160,7 +163,7 @@ impl Claims for NaimiTrehel {
         cluster: &[Self],
         _in_flight: &[(NodeId, NodeId, &Message)],
     ) -> Option<Result<(), &'static str>> {
-        // Who asks whom is a forest: whoever passes a request on passes it to an end.
+        // Who asks whom is a forest: a request that is passed on comes to an end.
         let ends = |start: NodeId| {
             let next = |node: &NodeId| cluster[node.index()].ask;
             std::iter::successors(Some(start), next).take(cluster.len() + 1).count()
@@ -172,7 +175,7 @@ impl Claims for NaimiTrehel {
 
     fn cost(cluster: &[Self]) -> Option<Cost> {
         let n = cluster.len();
-        // One after the other: node 0 is asked, and knows the last who asked it.
+        // One after the other: node 0 is asked, and knows the last that asked it.
         Some(Cost { alone: 0.0..=n.min(3) as f64, ..Cost::within("0 to n, O(log n)", 0, n) })
     }
 

@@ -1,20 +1,21 @@
-//! Naimi and Trehel 1987, improved: whoever waits keeps the requests, and the token carries the queue.
+//! Naimi and Trehel 1987, improved: a node that waits keeps the requests, and the token carries the
+//! queue.
 //!
-//! As in the [first version](super::naimi_trehel), requests are passed on towards the last who wants in. But every
-//! node that waits keeps the requests that reach it, not just the first, and puts them behind the token's queue when it
-//! leaves; so they are passed on less often. Whoever hands the token over asks the queue's last from then on.
+//! As in the [first version](super::naimi_trehel), requests are passed on towards the last node
+//! that wants in. But every node that waits keeps the requests that reach it, not just the first,
+//! and puts them behind the token's queue when it leaves; so they are passed on less often. A node
+//! that hands the token over asks the queue's last from then on.
 //!
 //! | message | when | to |
 //! |---|---|---|
-//! | `REQUEST` | the user wants in, and the token is elsewhere; or one is passed on by a node that wants nothing | whom we would ask |
-//! | `TOKEN` | the user leaves and somebody is queued; or a `REQUEST` finds the token resting | the first in the queue |
+//! | `REQUEST` | the user wants in, and the token is elsewhere | the node to ask |
+//! | | one comes to a node that is idle, without the token | the node to ask |
+//! | `TOKEN` | the user leaves, or a `REQUEST` finds the token resting | the first in the queue |
 //!
-//! Cost: 0 to n messages per entry, O(log n) on average, and fewer than the first version when many want in. Between two
-//! entries T.
+//! Cost: 0 to n messages per entry, O(log n) on average, and fewer than the first version when many
+//! want in. Between two entries T.
 
-use std::collections::VecDeque;
-
-use super::queue;
+use super::queue::NodeQueue;
 use crate::message::{
     Bypass, Claims, ClusterError, Cost, Exclusive, Machine, NodeId, Outbox, Phase, Protocol,
     Refused, TokenClaim,
@@ -27,7 +28,7 @@ pub enum Message {
     /// This node wants in.
     Request(NodeId),
     /// The token, with who is next after the receiver.
-    Token(VecDeque<NodeId>),
+    Token(NodeQueue),
 }
 
 impl crate::message::Message for Message {
@@ -49,9 +50,9 @@ pub struct NaimiTrehelQueue {
     /// Whom to ask.
     ask: NodeId,
     /// The requests that have reached us while we want in.
-    kept: VecDeque<NodeId>,
+    kept: NodeQueue,
     /// The token, with its queue.
-    token: Option<VecDeque<NodeId>>,
+    token: Option<NodeQueue>,
 }
 
 impl NaimiTrehelQueue {
@@ -74,19 +75,20 @@ impl NaimiTrehelQueue {
             nodes: NodeId::at(nodes).0,
             phase: Phase::Idle,
             ask: NodeId(0),
-            kept: VecDeque::new(),
-            token: (me.index() == 0).then(VecDeque::new),
+            kept: NodeQueue::new(),
+            token: (me.index() == 0).then(NodeQueue::new),
         })
     }
 
-    /// Puts what was kept behind the token's queue, and sends it to the first. If there is nobody, it rests here.
+    /// Puts what was kept behind the token's queue, and sends it to the first. If there is nobody,
+    /// it rests here.
     fn hand_over(&mut self, out: &mut Outbox<Message>) {
         let Some(mut queue) = self.token.take() else { return };
-        queue::append(&mut queue, self.kept.drain(..));
+        queue.append(&mut self.kept);
         match queue.pop_front() {
             None => self.token = Some(queue),
             Some(first) => {
-                self.ask = queue.back().copied().unwrap_or(first);
+                self.ask = queue.back().unwrap_or(first);
                 out.send(first, Message::Token(queue));
             }
         }
@@ -126,12 +128,11 @@ impl Machine for NaimiTrehelQueue {
         message: Message,
         out: &mut Outbox<Message>,
     ) -> Result<(), Refused> {
-        self.me.check_peer(from, self.nodes as usize)?;
         match message {
             Message::Request(node) => {
                 self.me.check_peer(node, self.nodes as usize)?;
-                let queued = self.token.as_ref().is_some_and(|queue| queue::names(queue, node));
-                if queued || queue::names(&self.kept, node) {
+                let queued = self.token.as_ref().is_some_and(|queue| queue.contains(node));
+                if queued || self.kept.contains(node) {
                     return Err(Refused("that node has asked already"));
                 }
                 if self.phase.is_idle() && self.token.is_none() {
@@ -151,8 +152,9 @@ impl Machine for NaimiTrehelQueue {
                 if !self.phase.is_waiting() || self.token.is_some() {
                     return Err(Refused("it does not wait for the token"));
                 }
-                // Only a node that wants nothing hands the token over; and we need not wait any more.
-                queue::check(&queue, self.nodes as usize, [from, self.me])?;
+                // Only a node that wants nothing hands the token over; and we need not wait any
+                // more.
+                queue.check(self.nodes as usize, [from, self.me])?;
                 self.token = Some(queue);
                 self.phase.enter(out);
             }

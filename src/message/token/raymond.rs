@@ -1,17 +1,18 @@
 //! Raymond 1989: a tree whose edges point to the token. The lift algorithm.
 //!
-//! Each node knows which of its neighbours leads to the token. A request goes there, once, however many want in behind
-//! the node; the token comes back along the way, and turns each edge that it passes. A node serves those who asked it,
-//! itself among them, first come first served. Serving itself first whenever the token comes by would let it pass those
-//! who asked before.
+//! Each node knows which of its neighbours leads to the token. A request goes there, once, however
+//! many want in behind the node; the token comes back along the way, and turns each edge that it
+//! passes. A node serves the neighbours that asked it, itself among them, first come first served.
+//! Serving itself first whenever the token comes by would let it pass those that asked before.
 //!
 //! | message | when | to |
 //! |---|---|---|
-//! | `REQUEST` | somebody here or behind wants in, and none is on the way | the neighbour that leads to the token |
+//! | `REQUEST` | a node here or behind wants in, and none is on the way | towards the token |
 //! | `TOKEN` | it is a neighbour's turn | that neighbour |
 //!
-//! Cost: twice the way to the token, so at most 2D messages per entry for a tree of diameter D; O(log n) in a balanced
-//! one, and fewer when many want in, for then a request and the token serve several. Between two entries T to DT.
+//! Cost: twice the way to the token, so at most 2D messages per entry for a tree of diameter D;
+//! O(log n) in a balanced one, and fewer when many want in, for then a request and the token serve
+//! several. Between two entries T to DT.
 
 use std::collections::VecDeque;
 
@@ -114,7 +115,8 @@ impl Raymond {
         }
     }
 
-    /// Passes the token on if it is here and free, and asks for it if it is not and somebody wants it.
+    /// Passes the token on if it is here and free, and asks for it if it is not and somebody wants
+    /// it.
     fn serve(&mut self, out: &mut Outbox<Message>) {
         if self.towards.is_none()
             && !self.phase.is_inside()

@@ -1,12 +1,13 @@
 //! Ricart and Agrawala 1983: a token without a queue.
 //!
-//! As Suzuki's and Kasami's algorithm, but the token carries no queue: who leaves looks for the next who wants in,
-//! beginning after its own number and going round. Looking from the lowest number would serve the low ones for ever.
+//! As Suzuki's and Kasami's algorithm, but the token carries no queue: a node that leaves looks for
+//! the next that wants in, beginning after its own number and going round. Looking from the lowest
+//! number would serve the low ones for ever.
 //!
 //! | message | when | to |
 //! |---|---|---|
 //! | `REQUEST` | the user wants in, and the token is elsewhere | all others |
-//! | `TOKEN` | the user leaves and somebody wants in; or a `REQUEST` finds the token resting | the next who wants in |
+//! | `TOKEN` | the user leaves, or a `REQUEST` finds the token resting | the next that wants in |
 //!
 //! Cost: 0 or n messages per entry. Between two entries T.
 
@@ -70,7 +71,7 @@ impl RicartAgrawalaToken {
         })
     }
 
-    /// Sends the token to the next who wants in. If there is nobody, it rests here.
+    /// Sends the token to the next node that wants in. If there is nobody, it rests here.
     fn hand_over(&mut self, out: &mut Outbox<Message>) {
         let Some(served) = self.served.take() else { return };
         let wants = |node: &NodeId| self.heard[node.index()] > served[node.index()];
@@ -119,7 +120,6 @@ impl Machine for RicartAgrawalaToken {
         message: Message,
         out: &mut Outbox<Message>,
     ) -> Result<(), Refused> {
-        self.me.check_peer(from, self.heard.len())?;
         match message {
             Message::Request(number) => {
                 number::check_request(number, self.served.as_ref().map(|it| it[from.index()]))?;

@@ -1,28 +1,31 @@
-//! Singhal 1989, the heuristic, remedied: ask only those who probably want in too.
+//! Singhal 1989, the heuristic, remedied: ask only nodes that probably want in too.
 //!
-//! Who wants in will soon have the token, or know who does; so a request goes only to those who probably want in: who
-//! have asked us since we asked them. It begins as a staircase: each node will ask all before it. So of any two at least
-//! one will ask the other, or is asking it at this moment.
+//! A node that wants in will soon have the token, or know who does; so a request goes only to those
+//! who probably want in: who have asked us since we asked them. It begins as a staircase: each node
+//! will ask all before it. So of any two at least one will ask the other, or is asking it at this
+//! moment.
 //!
 //! | message | when | to |
 //! |---|---|---|
-//! | `REQUEST` | the user wants in, and the token is elsewhere | those who probably want in |
+//! | `REQUEST` | the user wants in, and the token is elsewhere | the nodes that probably want in |
 //! | | we wait, and are asked by one whom we have not asked | that one |
-//! | | the token comes to rest here, so that they will ask us | those who have asked us since we asked them |
-//! | `TOKEN` | the user leaves and somebody wants in; or a `REQUEST` finds the token resting | the next who wants in |
+//! | | the token comes to rest here | the nodes that have asked us since we asked them |
+//! | `TOKEN` | the user leaves, or a `REQUEST` finds the token resting | the next that wants in |
 //!
-//! Cost: 0 to n messages per entry, about (n+1)/2 when nodes come at random, and a message for each request that comes so
-//! late that it has been served. Between two entries T.
+//! Cost: 0 to n messages per entry, about (n+1)/2 when nodes come at random, and a message for each
+//! request that comes so late that it has been served. Between two entries T.
 //!
-//! In the thesis's account of the algorithm a request carries all that its sender believes about all
-//! nodes, and the receiver takes over what is newer. Here a request carries the sender's own number
-//! and nothing else, so it stays one number long whatever n. Only the token tells of third nodes.
+//! In the thesis's account of the algorithm a request carries all that its sender believes about
+//! all nodes, and the receiver takes over what is newer. Here a request carries the sender's own
+//! number and nothing else, so it stays one number long whatever n. Only the token tells of third
+//! nodes.
 //!
-//! The paper has each node forget who wants in when the token says that it has been served. If the request itself is
-//! still on its way, neither of the two then expects anything of the other; and if the token rests with one of them, the
-//! other may wait for ever. So here the token does not change whom a node will ask, and nobody lets it rest who would
-//! have to ask somebody. It does tell who wants in: else two who know of each other could hand it to and fro, past a
-//! third that only one of them knows of.
+//! The paper has each node forget who wants in when the token says that it has been served. If the
+//! request itself is still on its way, neither of the two then expects anything of the other; and
+//! if the token rests with one of them, the other may wait for ever. So here the token does not
+//! change whom a node will ask, and nobody lets it rest who would have to ask somebody. It does
+//! tell who wants in: else two nodes that know of each other could hand it to and fro, past a third
+//! that only one of them knows of.
 
 use super::number;
 use crate::message::{
@@ -129,7 +132,8 @@ impl SinghalHeuristic {
         Message::Request(self.heard[self.me.index()])
     }
 
-    /// Sends the token to the next who wants in. If there is nobody, it rests here, and all must come to ask us.
+    /// Sends the token to the next node that wants in. If there is nobody, it rests here, and all
+    /// must come to ask us.
     fn hand_over(&mut self, out: &mut Outbox<Message>) {
         let Some(mut token) = self.token.take() else { return };
         token.exchange(&mut self.heard);
@@ -184,14 +188,13 @@ impl Machine for SinghalHeuristic {
         message: Message,
         out: &mut Outbox<Message>,
     ) -> Result<(), Refused> {
-        self.me.check_peer(from, self.heard.len())?;
         match message {
             Message::Request(number) => {
                 let served = self.token.as_ref().map(|token| token.served[from.index()]);
                 number::check_request(number, served)?;
                 let heard = &mut self.heard[from.index()];
                 *heard = number.max(*heard);
-                // Who asks us does not expect us to ask, so we must; or it must know of us.
+                // A node that asks us does not expect us to ask, so we must; or it must know of us.
                 if self.phase.is_waiting() && self.asked.insert(from) {
                     out.send(from, self.our_request());
                 } else {
@@ -245,7 +248,8 @@ impl Claims for SinghalHeuristic {
 
     fn cost(cluster: &[Self]) -> Option<Cost> {
         let n = cluster.len();
-        // Each request asks n-1 at most, and can make at most as many of those who hear it late ask back.
+        // Each request asks n-1 at most, and can make at most as many of those who hear it late ask
+        // back.
         let contended = 0.0..=(2 * n - 1) as f64;
         Some(Cost { contended, ..Cost::within("0 to n, and late requests", 0, n) })
     }

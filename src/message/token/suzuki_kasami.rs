@@ -1,23 +1,24 @@
 //! Suzuki and Kasami 1985: a request to everybody, and a token that carries the queue.
 //!
-//! Requests are numbered by their nodes. Everybody keeps the highest number heard from each node; the token knows the
-//! number of each node's last entry, and a queue. Who leaves appends to the queue everybody whose request it has heard
-//! and the token has not served, in the order of increasing numbers, and sends the token to the first. So of those who
-//! come together the one that has asked least often goes first; of equals the next after the own number.
+//! Requests are numbered by their nodes. Everybody keeps the highest number heard from each node;
+//! the token knows the number of each node's last entry, and a queue. A node that leaves appends to
+//! the queue everybody whose request it has heard and the token has not served, in the order of
+//! increasing numbers, and sends the token to the first. So of those that come together the one
+//! that has asked least often goes first; of equals the next after the own number.
 //!
 //! | message | when | to |
 //! |---|---|---|
-//! | `REQUEST` | the user wants in, and the token is elsewhere | all others: directly, round the ring, or along the tree |
-//! | `TOKEN` | the user leaves and the queue is not empty; or a `REQUEST` finds the token resting | towards the first in the queue |
+//! | `REQUEST` | the user wants in, and the token is elsewhere | all others, along the topology |
+//! | `TOKEN` | the user leaves, or a `REQUEST` finds the token resting | the queue's first |
 //!
-//! Where nodes are not all neighbours, a request is relayed, but not by a node at which the token rests; and the token
-//! serves whoever wants in on its way.
+//! Where nodes are not all neighbours, a request is relayed, but not by a node at which the token
+//! rests; and the token serves every node that wants in on its way.
 //!
-//! Where channels keep order there is less to do: see [`SuzukiKasamiFifo`](super::SuzukiKasamiFifo) and
-//! [`SuzukiKasamiFifoRing`](super::SuzukiKasamiFifoRing).
+//! Where channels keep order there is less to do: see [`SuzukiKasamiFifo`](super::SuzukiKasamiFifo)
+//! and [`SuzukiKasamiFifoRing`](super::SuzukiKasamiFifoRing).
 //!
-//! Cost: complete, 0 or n messages per entry; ring, 0 to 2n-2; tree, 0 to n-1 and the token's way. Between two entries T
-//! for each hop.
+//! Cost: complete, 0 or n messages per entry; ring, 0 to 2n-2; tree, 0 to n-1 and the token's way.
+//! Between two entries T for each hop.
 
 use std::collections::VecDeque;
 
@@ -67,8 +68,9 @@ impl Token {
         self.queue.retain(|&queued| queued != node);
     }
 
-    /// Queues all others whose requests the node has heard, and that are not served yet: in the order of increasing
-    /// numbers, and of equal ones those after the node's own first, so that nobody is always the last.
+    /// Queues all others whose requests the node has heard, and that are not served yet: in the
+    /// order of increasing numbers, and of equal ones those after the node's own first, so that
+    /// nobody is always the last.
     pub(super) fn append(&mut self, heard: &[u64], me: NodeId) {
         let wants = |node: &NodeId| heard[node.index()] > self.served[node.index()];
         let new = |node: &NodeId| wants(node) && !self.queue.contains(node);
@@ -77,7 +79,8 @@ impl Token {
         self.queue.extend(waiting);
     }
 
-    /// Whether the node can have asked with this number: it asks again only when it has been served.
+    /// Whether the node can have asked with this number: it asks again only when it has been
+    /// served.
     pub(super) fn admits(&self, node: NodeId, number: u64) -> bool {
         number <= self.served[node.index()].saturating_add(1)
     }
@@ -164,8 +167,8 @@ impl SuzukiKasami {
         }
     }
 
-    /// Queues all whose requests are not served yet, and sends the token towards the first. If there is nobody, it
-    /// rests here.
+    /// Queues all whose requests are not served yet, and sends the token towards the first. If
+    /// there is nobody, it rests here.
     fn hand_over(&mut self, out: &mut Outbox<Message>) {
         let Some(mut token) = self.token.take() else { return };
         token.append(&self.heard, self.me);
@@ -175,7 +178,8 @@ impl SuzukiKasami {
         }
     }
 
-    /// Whether a request of the node can come from this neighbour: along a tree only from the one that leads there.
+    /// Whether a request of the node can come from this neighbour: along a tree only from the one
+    /// that leads there.
     fn leads_to(&self, from: NodeId, node: NodeId) -> bool {
         let one_way = || self.neighbours != self.sources;
         self.routes[node.index()] == from || one_way()
@@ -234,7 +238,8 @@ impl Machine for SuzukiKasami {
                 if self.token.as_ref().is_some_and(|token| !token.admits(node, number)) {
                     return Err(Refused("that node has not been served since it asked before"));
                 }
-                // An old one that was overtaken: whoever sent it has been served, or has asked again since.
+                // An old one that was overtaken: its sender has been served, or has asked
+                // again since.
                 if number <= self.heard[node.index()] {
                     return Ok(());
                 }
@@ -285,7 +290,7 @@ impl Protocol for SuzukiKasami {
 impl Claims for SuzukiKasami {
     fn bypass(cluster: &[Self]) -> Bypass {
         let nodes = cluster.len();
-        // Along a tree the token serves whoever waits on its way, out of turn.
+        // Along a tree the token serves every node that waits on its way, out of turn.
         let both_ways = cluster.iter().all(|node| node.neighbours == node.sources);
         if cluster[0].relays && both_ways { Bypass::twice(nodes) } else { Bypass::once(nodes) }
     }
@@ -320,8 +325,8 @@ fn way(cluster: &[SuzukiKasami], from: usize, to: usize) -> impl Iterator<Item =
     std::iter::successors(Some(from), next).skip(1)
 }
 
-/// What a node pays for a token that rests elsewhere: the request to all it reaches without passing the token, and the
-/// token's way.
+/// What a node pays for a token that rests elsewhere: the request to all it reaches without passing
+/// the token, and the token's way.
 fn cost_of_fetching(cluster: &[SuzukiKasami], token: usize, node: usize) -> usize {
     let passes = |to: usize| way(cluster, node, to).any(|here| here == token) && to != token;
     let told = (0..cluster.len()).filter(|&to| to != node && !passes(to)).count();

@@ -8,7 +8,7 @@
 //! | message | when | to |
 //! |---|---|---|
 //! | `REQUEST` | the user wants in, and the token is elsewhere | all others |
-//! | `TOKEN` | the user leaves and the queue is not empty; or a `REQUEST` finds the token resting | the first in the queue |
+//! | `TOKEN` | the user leaves, or a `REQUEST` finds the token resting | the first in the queue |
 //!
 //! Cost: 0 or n messages per entry. Between two entries T.
 //!
@@ -140,7 +140,6 @@ impl Machine for SuzukiKasamiFifo {
         message: Message,
         out: &mut Outbox<Message>,
     ) -> Result<(), Refused> {
-        self.me.check_peer(from, self.nodes())?;
         match message {
             Message::Request => {
                 let number = self.next_of(from)?;

@@ -2,14 +2,15 @@
 //!
 //! Requests and the token go the same way round, and nothing overtakes anything: a request follows
 //! the token. If it meets it at a node, the token has not been at its sender since it asked; the
-//! request is noted on the token, and ends there. If it does not, the token goes ahead of it all the
-//! way and comes to the sender by itself; the request ends at the node before. So no request is
+//! request is noted on the token, and ends there. If it does not, the token goes ahead of it all
+//! the way and comes to the sender by itself; the request ends at the node before. So no request is
 //! noted that has been served already, and numbers are not needed: neither on requests nor on the
 //! token, nor a list of what was heard.
 //!
 //! | message | when | to |
 //! |---|---|---|
-//! | `REQUEST` | the user wants in, and the token is elsewhere; or one came, and the token is not here | the next, unless it is the sender's own |
+//! | `REQUEST` | the user wants in, and the token is elsewhere | the next |
+//! | | one came that is not our own, and the token is not here | the next |
 //! | `TOKEN` | nobody here wants in, and somebody is noted on it | the next |
 //!
 //! Cost: 0 to n messages per entry. A request that meets the token after d hops is followed by n-d
@@ -86,7 +87,8 @@ impl SuzukiKasamiFifoRing {
         }
     }
 
-    /// Whether such a token can come: for somebody, for nobody twice, and not for us unless we wait.
+    /// Whether such a token can come: for somebody, for nobody twice, and not for us unless we
+    /// wait.
     fn can_come(&self, waiting: &[NodeId]) -> bool {
         let mut noted = NodeSet::empty(self.nodes);
         let once = |node: &NodeId| node.index() < self.nodes && noted.insert(*node);

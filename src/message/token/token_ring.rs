@@ -1,14 +1,16 @@
 //! Le Lann 1977: the token goes round.
 //!
-//! The nodes stand in a ring, and the token goes from each to the next. Who wants in waits until it comes by.
+//! The nodes stand in a ring, and the token goes from each to the next. A node that wants in waits
+//! until it comes by.
 //!
 //! | message | when | to |
 //! |---|---|---|
 //! | `TOKEN` | the user leaves, or does not want in | the next in the ring |
 //!
-//! Cost: 1 message an entry when everybody always wants in, and **no bound** when nobody does: an idle ring never
-//! rests. A node that does not want in keeps the token for a hop delay of so many periods, so that an idle ring need
-//! not be a busy one. Between two entries T, and for each idle node in between T and the hop delay.
+//! Cost: 1 message an entry when everybody always wants in, and **no bound** when nobody does: an
+//! idle ring never rests. A node that does not want in keeps the token for a hop delay of so many
+//! periods, so that an idle ring need not be a busy one. Between two entries T, and for each idle
+//! node in between T and the hop delay.
 
 use crate::message::{
     Bypass, Claims, ClusterError, Cost, Exclusive, Machine, NodeId, Outbox, Phase, Protocol,
@@ -60,8 +62,8 @@ impl TokenRing {
         Self::node_with_hop_delay(me, 1, nodes)
     }
 
-    /// A ring whose idle nodes keep the token for at most so many periods; 0 passes it on at once, which keeps a
-    /// cluster of actors busy with nothing else.
+    /// A ring whose idle nodes keep the token for at most so many periods; 0 passes it on at once,
+    /// which keeps a cluster of actors busy with nothing else.
     ///
     /// # Errors
     /// Fewer than two nodes.
@@ -182,8 +184,8 @@ impl Claims for TokenRing {
     }
 
     fn cost(cluster: &[Self]) -> Option<Cost> {
-        // One after the other, each finds the token on its way to it. But the first has sent it away at once if it
-        // does not pause, and waits until it has come round.
+        // One after the other, each finds the token on its way to it. But the first has sent it
+        // away at once if it does not pause, and waits until it has come round.
         let most = if cluster[0].hop_delay == 0 { 1 + cluster.len() } else { 1 };
         Some(Cost {
             formula: "1 saturated, unbounded idle",

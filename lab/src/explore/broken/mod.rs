@@ -19,12 +19,14 @@ pub mod banta_fair;
 pub mod elections;
 pub mod maekawa;
 pub mod maekawa_voting;
+pub mod majority;
 pub mod permission;
 pub mod registers;
 pub mod singhal;
 pub mod started;
 pub mod token;
 
+use crate::explore::drafts;
 use crate::explore::exploration::{Explored, ModelVisitor, Shown};
 
 /// An algorithm that is broken.
@@ -132,6 +134,12 @@ switched! {
         "a permission given away to an older request is not asked for again";
     "maekawa_1985" is maekawa::maekawa_1985, violates "no deadlock":
         "a waiting request that an older one comes before is not told";
+    "majority_half" is majority::majority_half, violates "mutual exclusion":
+        "half of the nodes are enough";
+    "majority_early_release" is majority::majority_early_release, violates "invariant":
+        "a RELEASE that comes before its REQUEST is forgotten";
+    "majority_stale_confirm" is majority::majority_stale_confirm, violates "mutual exclusion":
+        "a CONFIRM of a request that is over counts for the next";
     "lamport_unordered" is permission::lamport_unordered, violates "mutual exclusion":
         "channels do not keep order";
     "raymond_k_combined" is permission::raymond_k_combined, violates "mutual exclusion":
@@ -217,4 +225,9 @@ switched! {
     "singhal_heuristic_as_published" is singhal::singhal_heuristic_as_published(),
         mended singhal::singhal_heuristic_remedied(), violates "no deadlock":
         "the token makes nodes forget a request that is still in flight";
+    "banta_first_draft" is drafts::first_draft(), mended drafts::remembered(),
+        violates "no deadlock":
+        "a request that comes second, or finds no token, is forgotten";
+    "banta_basic" is drafts::basic(), mended drafts::passed_on(), violates "no deadlock":
+        "a request that comes after the token has left is kept where it is";
 }

@@ -2,8 +2,9 @@
 
 use super::Story;
 
-/// What the thesis goes through before its first algorithm. Not in the registry: see
-/// [`drafts`](crate::explore::drafts), where each has a run of its own.
+/// What the thesis goes through before its first algorithm. Not in the registry, but among the
+/// [variants](crate::explore::broken::BROKEN) that the checker refutes. Each has a run of its own in
+/// [`drafts`](crate::explore::drafts).
 pub const DRAFTS: &[Story] = &[
     Story {
         algorithm: "banta_first_draft",

@@ -45,15 +45,19 @@ impl fmt::Display for StartError {
             Self::NeedsOrder => {
                 write!(f, "this protocol needs channels that keep order: do not shuffle")
             }
-            Self::Thread(error) => write!(f, "no thread for a node: {error}"),
+            Self::Thread(_) => {
+                write!(f, "the system has no thread for each node: take fewer nodes or resources")
+            }
         }
     }
 }
 
 impl Error for StartError {
+    /// What the system says, if it gives no thread; else what is behind the cause, which is in the words
+    /// of this error.
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
-            Self::Cluster(cluster) => Some(cluster),
+            Self::Cluster(cluster) => cluster.source(),
             Self::Thread(error) => Some(error),
             _ => None,
         }
@@ -92,9 +96,10 @@ impl fmt::Display for HandleError {
 }
 
 impl Error for HandleError {
+    /// What is behind the cause: the cause itself is in the words of this error.
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
-            Self::UnknownNode(cluster) => Some(cluster),
+            Self::UnknownNode(cluster) => cluster.source(),
             _ => None,
         }
     }
@@ -133,9 +138,10 @@ impl fmt::Display for Down {
 }
 
 impl Error for Down {
+    /// What is behind the cause: the cause itself is in the words of this error.
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
-            Self::Violation(violation) => Some(violation),
+            Self::Violation(violation) => violation.source(),
             _ => None,
         }
     }

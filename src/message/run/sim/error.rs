@@ -50,10 +50,11 @@ impl fmt::Display for SimError {
 }
 
 impl Error for SimError {
+    /// What is behind the cause: the cause itself is in the words of this error.
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match &self.cause {
-            SimCause::Cluster(cluster) => Some(cluster),
-            SimCause::Violation(violation) => Some(violation),
+            SimCause::Cluster(cluster) => cluster.source(),
+            SimCause::Violation(violation) => violation.source(),
             _ => None,
         }
     }

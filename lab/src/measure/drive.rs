@@ -1,0 +1,244 @@
+//! One lock measured once: threads that enter again and again until they are stopped.
+//!
+//! Every subject is driven through [`Subject::enter`], whether it gives a guard or takes a closure.
+//! The critical section itself reads the clock when it begins and when it ends, whichever thread
+//! runs it. The caller reads it before the call and after the return. So each subject pays the same
+//! four readings, and of each entry is known:
+//!
+//! ```text
+//! called ───── begun ══ section ══ ended ───── returned
+//! └ until begun ┘
+//! └──────────────── wait, less the section ────────────┘
+//! ```
+//!
+//! A lock that runs sections for their callers can begin one early and yet return late: its caller
+//! has to be woken. That is why both are told.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::thread::Builder;
+use std::time::{Duration, Instant};
+
+use crossbeam_utils::CachePadded;
+use hdrhistogram::Histogram;
+
+use super::start::Start;
+use super::subject::Subject;
+use super::workload::{Work, Workload};
+
+/// What one measurement of one lock gave.
+pub(super) struct Round {
+    entries: u64,
+    elapsed: Duration,
+    pub(super) jain: f64,
+    /// From the call to its return, less the section, in nanoseconds.
+    pub(super) waits: Histogram<u64>,
+    /// The longest of the waits, exactly.
+    pub(super) longest: Duration,
+    /// The longest time from a call until its section began.
+    pub(super) until_begun: Duration,
+}
+
+impl Round {
+    /// What all threads saw in this time.
+    fn of(elapsed: Duration, seen: &[Seen]) -> Self {
+        let entries: Vec<u64> = seen.iter().map(|seen| seen.entries).collect();
+        let mut waits = histogram();
+        for seen in seen {
+            waits.add(&seen.waits).expect("one kind of histogram");
+        }
+        let longest = |of: fn(&Seen) -> Duration| seen.iter().map(of).max().unwrap_or_default();
+        Self {
+            entries: entries.iter().sum(),
+            elapsed,
+            jain: jain(&entries),
+            waits,
+            longest: longest(|seen| seen.longest),
+            until_begun: longest(|seen| seen.until_begun),
+        }
+    }
+
+    /// Million entries per second.
+    pub(super) fn mops(&self) -> f64 {
+        self.entries as f64 / self.elapsed.as_secs_f64() / 1e6
+    }
+}
+
+/// What one thread saw.
+struct Seen {
+    entries: u64,
+    waits: Histogram<u64>,
+    longest: Duration,
+    until_begun: Duration,
+}
+
+/// When a critical section ran, by its own account.
+struct Section {
+    begun: Instant,
+    ended: Instant,
+}
+
+pub(super) fn measure<S: Subject>(
+    workload: Workload,
+    threads: usize,
+    slice: Duration,
+) -> io::Result<Round> {
+    let work = workload.work();
+    // On cache lines of its own, so that no lock is measured together with what happens to lie
+    // beside it.
+    let mut subject = CachePadded::new(S::fresh());
+    let start = CachePadded::new(Start::default());
+    let stop = CachePadded::new(AtomicBool::new(false));
+    let (elapsed, seen) = std::thread::scope(|scope| {
+        let mut workers = Vec::new();
+        for mut handle in subject.handles(threads) {
+            let (start, stop) = (&start, &stop);
+            let worker = Builder::new().spawn_scoped(scope, move || {
+                // None if it was called off.
+                start.wait().then(|| {
+                    if workload.is_shorter_than_a_clock() {
+                        in_batches::<S>(&mut handle, stop)
+                    } else {
+                        one_by_one::<S>(&mut handle, work, stop)
+                    }
+                })
+            });
+            workers.push(worker.inspect_err(|_| start.call_off())?);
+        }
+        start.gather(threads);
+        // Read before the workers start: a main thread that is late would flatter them.
+        let began = Instant::now();
+        start.go();
+        std::thread::sleep(slice);
+        stop.store(true, Relaxed);
+        let elapsed = began.elapsed();
+        let seen = workers.into_iter().filter_map(|it| it.join().expect("nobody panics"));
+        io::Result::Ok((elapsed, seen.collect::<Vec<_>>()))
+    })?;
+
+    Ok(Round::of(elapsed, &seen))
+}
+
+/// Jain's index: the square of the sum over the number times the sum of the squares; 0 for no
+/// entries.
+fn jain(entries: &[u64]) -> f64 {
+    let sum: f64 = entries.iter().map(|&count| count as f64).sum();
+    let squares: f64 = entries.iter().map(|&count| (count as f64).powi(2)).sum();
+    if sum == 0.0 { 0.0 } else { sum.powi(2) / (entries.len() as f64 * squares) }
+}
+
+/// From a nanosecond to a minute, to three digits.
+fn histogram() -> Histogram<u64> {
+    Histogram::new_with_bounds(1, 60_000_000_000, 3).expect("sound bounds")
+}
+
+impl Seen {
+    fn nothing() -> Self {
+        let (longest, until_begun) = (Duration::ZERO, Duration::ZERO);
+        Self { entries: 0, waits: histogram(), longest, until_begun }
+    }
+
+    /// One entry with all four readings of the clock.
+    fn time<S: Subject>(&mut self, handle: &mut S::Handle<'_>, work: Work) {
+        let called = Instant::now();
+        let section = S::enter(handle, move |count| {
+            let begun = Instant::now();
+            *count += 1;
+            work.run();
+            Section { begun, ended: Instant::now() }
+        });
+        let returned = Instant::now();
+        self.note(called, &section, returned);
+    }
+
+    fn note(&mut self, called: Instant, section: &Section, returned: Instant) {
+        let took = section.ended.saturating_duration_since(section.begun);
+        let wait = returned.saturating_duration_since(called).saturating_sub(took);
+        self.longest = self.longest.max(wait);
+        let until_begun = section.begun.saturating_duration_since(called);
+        self.until_begun = self.until_begun.max(until_begun);
+        self.waits.saturating_record(wait.as_nanos().max(1) as u64);
+    }
+}
+
+/// Every entry timed. What ends after the stop is a wait, but no entry of the time that was
+/// measured: with many threads that wait for long, it would be a large part of all.
+fn one_by_one<S: Subject>(handle: &mut S::Handle<'_>, work: Work, stop: &AtomicBool) -> Seen {
+    let mut seen = Seen::nothing();
+    loop {
+        seen.time::<S>(handle, work);
+        if stop.load(Relaxed) {
+            return seen;
+        }
+        seen.entries += 1;
+        work.run();
+    }
+}
+
+/// One entry in 64 timed: the clock takes longer than an uncontended lock.
+fn in_batches<S: Subject>(handle: &mut S::Handle<'_>, stop: &AtomicBool) -> Seen {
+    const BATCH: u64 = 64;
+    let mut seen = Seen::nothing();
+    loop {
+        seen.time::<S>(handle, Workload::Hot.work());
+        for _ in 1..BATCH {
+            if stop.load(Relaxed) {
+                return seen;
+            }
+            seen.entries += 1;
+            S::enter(handle, |count| *count += 1);
+        }
+        if stop.load(Relaxed) {
+            return seen;
+        }
+        seen.entries += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measure::subject::Std;
+
+    #[test]
+    fn jains_index_runs_from_one_alone_to_all_alike() {
+        assert_eq!(jain(&[5, 5, 5, 5]), 1.0);
+        assert_eq!(jain(&[8, 0, 0, 0]), 0.25);
+        assert_eq!(jain(&[1, 3]), 0.8);
+        assert_eq!(jain(&[0, 0]), 0.0);
+    }
+
+    #[test]
+    fn a_wait_is_the_call_less_the_section_and_the_longest_of_each_kind_is_kept() {
+        let called = Instant::now();
+        let after = |micros| called + Duration::from_micros(micros);
+        let mut seen = Seen::nothing();
+        // Soon begun and late to return; then late to begin and soon back.
+        seen.note(called, &Section { begun: after(2), ended: after(12) }, after(100));
+        seen.note(called, &Section { begun: after(30), ended: after(40) }, after(45));
+        assert_eq!(seen.longest, Duration::from_micros(90));
+        assert_eq!(seen.until_begun, Duration::from_micros(30));
+        assert_eq!(seen.waits.len(), 2);
+        assert!(seen.waits.equivalent(seen.waits.min(), 35_000));
+
+        seen.entries = 3;
+        let round =
+            Round::of(Duration::from_secs(2), &[seen, Seen { entries: 1, ..Seen::nothing() }]);
+        assert_eq!(round.mops(), 2e-6);
+        assert_eq!(round.jain, 0.8);
+        assert_eq!(round.longest, Duration::from_micros(90));
+        assert_eq!(round.until_begun, Duration::from_micros(30));
+        assert_eq!(round.waits.len(), 2);
+    }
+
+    #[test]
+    fn every_entry_is_timed_unless_the_clock_takes_longer_than_it() {
+        let slice = Duration::from_millis(20);
+        let short = measure::<Std>(Workload::Short, 2, slice).expect("two threads");
+        // One wait of each thread ended after the stop, and is no entry.
+        assert_eq!(short.waits.len(), short.entries + 2);
+        let hot = measure::<Std>(Workload::Hot, 1, slice).expect("a thread");
+        let batches = hot.entries / 64;
+        assert!((batches..=batches + 1).contains(&hot.waits.len()), "{}", hot.waits.len());
+    }
+}
