@@ -326,7 +326,7 @@ impl Election for Bully {
     fn cost(cluster: &[Self], circumstances: &Circumstances) -> Option<ElectionCost> {
         let n = cluster.len();
         let [initiator] = circumstances.initiators[..] else { return None };
-        let m = n - 1 - initiator.index();
+        let m = (n - 1).checked_sub(initiator.index())?;
         match circumstances.crashed[..] {
             [] => ElectionCost::within("at most m(m+1) + n-1", n - 1, m * (m + 1) + n - 1),
             [top] if top.index() == n - 1 => ElectionCost::exactly("m^2 + n-2", m * m + n - 2),

@@ -364,7 +364,7 @@ impl Election for RingElection {
 
     fn cost(cluster: &[Self], circumstances: &Circumstances) -> Option<ElectionCost> {
         let Circumstances { initiators, crashed } = circumstances;
-        let (m, k) = (cluster.len() - crashed.len(), initiators.len());
+        let (m, k) = (cluster.len().checked_sub(crashed.len())?, initiators.len());
         match cluster[0].announcement {
             // One that is alone has nobody to tell.
             _ if m == 1 => ElectionCost::exactly("0", 0),

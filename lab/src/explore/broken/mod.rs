@@ -183,7 +183,7 @@ switched! {
     "bully_leads_at_once" is elections::bully_leads_at_once, violates "agreement":
         "a node that comes back leads without asking for the epoch";
     "bully_last_coordinator" is elections::bully_last_coordinator, violates "all can settle":
-        "so it does, and the last coordinator is believed, not the greatest";
+        "it leads at once, and the last coordinator is believed, not the greatest";
     "bully_old_view" is elections::bully_old_view, violates "all can settle":
         "a node that recovers keeps its old view";
     "bully_halt_without_lives" is elections::bully_halt_without_lives, violates "one leader":
