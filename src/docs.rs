@@ -49,7 +49,10 @@ macro_rules! of_messages {
     () => {
         items! {
             "crate::": "message";
-            "crate::docs::": "explored", "messages";
+            "crate::docs::": "elections", "explored", "messages";
+            "crate::message::": "Bully", "BullyHalt", "BullyHalt::gated", "ChangRoberts", "Echo",
+                "Elected", "Election", "Epoch", "Extinction", "Graph", "LeLann", "Leadership",
+                "Renamed", "RingElection";
             "crate::message::": "CarvalhoRoucairol", "CentralCoordinator", "Claims", "Exclusive",
                 "Input", "Lamport", "Machine", "Maekawa", "Outbox", "Output", "Phase", "Protocol",
                 "RaymondK", "RicartAgrawala", "Shared", "SinghalDynamic", "actor", "quorum",
@@ -61,7 +64,7 @@ macro_rules! of_messages {
                 "Claims::order", "Claims::token", "Machine::CHANNELS";
             "crate::message::banta_efficient::": "Late::Hardened", "Late::Strict";
             "crate::message::sim::": "Delay", "Report", "Workload";
-            "crate::message::actor::": "Builder::period", "Builder::traced", "Cluster::shutdown",
+            "crate::message::actor::": "Assembly", "Builder::period", "Builder::traced", "Cluster::shutdown",
                 "Down", "Handle::lock_timeout";
         }
     };
@@ -72,6 +75,7 @@ macro_rules! of_messages {
 macro_rules! of_messages {
     () => {
         targets! {
+            "elections" => "https://docs.rs/exclusion/latest/exclusion/docs/elections/index.html";
             "explored" => "https://docs.rs/exclusion/latest/exclusion/docs/explored/index.html";
             "messages" => "https://docs.rs/exclusion/latest/exclusion/docs/messages/index.html";
         }
@@ -83,7 +87,7 @@ macro_rules! of_the_checker {
     () => {
         items! {
             "crate::message::": "check";
-            "crate::message::check::": "Check::as_claimed";
+            "crate::message::check::": "Check::as_claimed", "Check::election";
         }
     };
 }
@@ -96,6 +100,8 @@ macro_rules! of_the_checker {
             "check" => "https://docs.rs/exclusion/latest/exclusion/message/check/index.html";
             "Check::as_claimed" =>
                 "https://docs.rs/exclusion/latest/exclusion/message/check/struct.Check.html";
+            "Check::election" =>
+                "https://docs.rs/exclusion/latest/exclusion/message/check/struct.Check.html";
         }
     };
 }
@@ -106,6 +112,8 @@ macro_rules! of_the_repository {
         targets! {
             "own_protocol.rs" =>
                 "https://github.com/exclusion-rs/exclusion/blob/main/examples/own_protocol.rs";
+            "split_brain.svg" =>
+                "https://raw.githubusercontent.com/exclusion-rs/exclusion/main/docs/split_brain.svg";
         }
     };
 }
@@ -132,6 +140,11 @@ pub mod shared_memory {}
 #[doc = include_str!("../docs/messages.md")]
 pub mod messages {}
 
+#[cfg(feature = "message")]
+#[doc = labels!()]
+#[doc = include_str!("../docs/elections.md")]
+pub mod elections {}
+
 #[doc = labels!()]
 #[doc = include_str!("../docs/verification.md")]
 pub mod verification {}
@@ -152,9 +165,10 @@ pub struct Readme;
 
 #[cfg(all(test, feature = "message"))]
 mod tests {
-    const PAGES: [&str; 5] = [
+    const PAGES: [&str; 6] = [
         include_str!("../docs/shared-memory.md"),
         include_str!("../docs/messages.md"),
+        include_str!("../docs/elections.md"),
         include_str!("../docs/verification.md"),
         include_str!("../docs/explored.md"),
         include_str!("../docs/which-lock.md"),

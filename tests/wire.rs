@@ -24,10 +24,14 @@ use common::chance::{Chance, fresh_seed, from_environment};
 use common::tamper::{
     from_bytes, from_tree, noise, tamper_with_bytes, tamper_with_tree, to_bytes, to_tree,
 };
-use exclusion::message::registry::{ALGORITHMS, Algorithm, Portable, Shipped, Size, Visitor};
-use exclusion::message::sim::{Delay, Simulation, Workload};
+use exclusion::message::registry::{
+    ALGORITHMS, Algorithm, ELECTIONS, ElectionAlgorithm, ElectionVisitor, Electorate, Ground,
+    Portable, Shipped, ShippedElection, Size, Visitor,
+};
+use exclusion::message::sim::{Contest, Delay, Notices, Simulation, Workload};
 use exclusion::message::{
-    Channels, Input, NodeId, Outbox, Phase, Timer, Trace, Violation, replay, step_lock,
+    Channels, Graph, Input, NodeId, Notice, Outbox, Phase, Timer, Trace, Unattended, Violation,
+    replay, step_lock,
 };
 
 /// A value is the same after it was written and read, in either way.
@@ -132,7 +136,9 @@ type Envelope<M> = (NodeId, NodeId, M);
 
 /// A cluster under attack.
 struct Attack<'a, P: Shipped> {
-    algorithm: &'static Algorithm,
+    algorithm: &'static str,
+    /// Whether its nodes call elections. Otherwise its users ask.
+    elects: bool,
     /// A run among honest nodes, until something forged is accepted.
     world: ByHand<P>,
     /// Each node as it was before its last input.
@@ -276,6 +282,14 @@ impl<P: Shipped> Attack<'_, P> {
                 let leaves = input == Input::Release;
                 let accepted = self.give(node, input, Then::GoOn);
                 assert!(accepted || !leaves, "{}: {node} cannot leave", self.algorithm);
+            } else if self.elects && self.chance.once_in(16) {
+                let notice = match self.chance.below(5) {
+                    0 | 1 => Notice::Down(self.anybody()),
+                    2 | 3 => Notice::Up(self.anybody()),
+                    _ => Notice::Recovered,
+                };
+                let node = self.some_node();
+                self.give(node, Input::Notice(notice), Then::GoOn);
             } else if self.chance.once_in(16) {
                 let (node, timer) = (self.some_node(), Timer(self.chance.below(3) as u32));
                 self.give(node, Input::Timeout(timer), Then::GoOn);
@@ -323,7 +337,8 @@ impl<P: Shipped> Attack<'_, P> {
                 }
                 3 => {
                     if let Some(node) = idle {
-                        return Some((node, Input::Request));
+                        let elects = self.elects;
+                        return Some((node, if elects { Input::Elect } else { Input::Request }));
                     }
                 }
                 _ => {}
@@ -353,15 +368,41 @@ impl Visitor for Siege<'_> {
     type Output = Tally;
 
     fn visit<P: Shipped>(self, algorithm: &'static Algorithm, cluster: Vec<P>) -> Tally {
-        let mut seen: Vec<Envelope<P::Message>> = Vec::new();
-        let mut tally = Tally::default();
         // Where nothing is claimed of late messages, they come in time.
         let in_time = algorithm.within_tmax && P::most_messages(&cluster, false).is_none();
+        self.besiege(algorithm.name, in_time, false, &cluster)
+    }
+}
+
+impl ElectionVisitor for Siege<'_> {
+    type Output = Tally;
+
+    fn visit<E: ShippedElection>(
+        self,
+        algorithm: &'static ElectionAlgorithm,
+        cluster: Vec<E>,
+    ) -> Tally {
+        let cluster = Unattended::all(cluster);
+        self.besiege(algorithm.name, algorithm.within_tmax, true, &cluster)
+    }
+}
+
+impl Siege<'_> {
+    fn besiege<P: Shipped>(
+        self,
+        algorithm: &'static str,
+        in_time: bool,
+        elects: bool,
+        cluster: &[P],
+    ) -> Tally {
+        let mut seen: Vec<Envelope<P::Message>> = Vec::new();
+        let mut tally = Tally::default();
         while tally.given < self.inputs {
             let mut attack = Attack {
                 algorithm,
-                before: cluster.clone(),
-                world: ByHand::new(cluster.clone()),
+                elects,
+                before: cluster.to_vec(),
+                world: ByHand::new(cluster.to_vec()),
                 seen: &[],
                 out: Outbox::new(),
                 chance: &mut *self.chance,
@@ -450,4 +491,75 @@ fn whatever_arrives_is_refused_with_nothing_changed_or_is_a_step() {
          {rate:.0} a second, WIRE_SEED={seed}",
         algorithms.len()
     );
+}
+
+#[test]
+fn whatever_arrives_at_an_election_is_refused_with_nothing_changed_or_is_a_step() {
+    let seed = from_environment("WIRE_SEED").unwrap_or_else(fresh_seed);
+    let inputs: u64 = from_environment("WIRE_INPUTS").unwrap_or(INPUTS);
+    println!("WIRE_SEED={seed} WIRE_INPUTS={inputs}");
+    let sizes = [2, 3, 4, 5, 7, 13, 66];
+    let share = inputs / (ELECTIONS.len() * sizes.len()) as u64;
+    for algorithm in ELECTIONS {
+        let mut tally = Tally::default();
+        for nodes in sizes {
+            let mut chance = Chance(seed ^ nodes as u64);
+            let of = match algorithm.ground {
+                Ground::AnyGraph => {
+                    let edges = (2 * nodes).min(nodes * (nodes - 1) / 2);
+                    Electorate::on(Graph::random(nodes, edges, seed).expect("so many fit"))
+                }
+                _ => Electorate::of(nodes),
+            };
+            let siege = Siege { inputs: share, chance: &mut chance };
+            tally.add(algorithm.build(&of, siege).expect("any size fits"));
+        }
+        let Tally { unreadable, given, accepted } = tally;
+        println!("{algorithm}: {given} inputs, {accepted} accepted; {unreadable} unreadable");
+        assert!(accepted > 0 && accepted < given, "{algorithm} is not put to the test");
+    }
+}
+
+/// Runs of a few nodes, some with faults: each state, message and trace of an election survives.
+struct ElectionSurvives;
+
+impl ElectionVisitor for ElectionSurvives {
+    type Output = ();
+
+    fn visit<E: ShippedElection>(self, algorithm: &'static ElectionAlgorithm, cluster: Vec<E>) {
+        for seed in 0..5 {
+            let contest = Contest::new(cluster.clone())
+                .seed(seed)
+                .delay(Delay::Uniform(0.0, 1.0))
+                .initiators([NodeId(0)])
+                .notices(Notices::ToAll)
+                .traced();
+            let contest = match algorithm.stands_crashes {
+                true => contest.crashes_at_random(2, 6.0, Some(2.0)),
+                false => contest,
+            };
+            let report = contest.run().unwrap_or_else(|error| panic!("{algorithm}: {error}"));
+            let trace = report.trace.expect("it was asked for");
+            survives(&trace);
+            let read: Trace = from_bytes(&to_bytes(&trace)).expect("it survives");
+            let nodes = replay(cluster.clone(), &read);
+            nodes.unwrap_or_else(|error| panic!("{algorithm}: {error}")).iter().for_each(survives);
+        }
+        let mut world = ByHand::new(Unattended::all(cluster));
+        world.give(0, Input::Elect).expect("it can be called");
+        while let Some((from, to, message)) = world.in_flight.pop_front() {
+            survives(&message);
+            world.give(to.0, Input::Receive { from, message }).expect("it was sent");
+            world.nodes.iter().for_each(survives);
+        }
+    }
+}
+
+#[test]
+fn elections_are_the_same_after_their_way_through_bytes() {
+    for algorithm in ELECTIONS {
+        for nodes in [2, 3, 5] {
+            algorithm.build(&Electorate::of(nodes), ElectionSurvives).expect("any size fits");
+        }
+    }
 }

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use command::{check, diagram, list, locks, messages, report};
+use command::{check, diagram, elect, list, locks, messages, report};
 
 /// Measures the locks of `exclusion` beside their peers, counts messages beside their formulas, and
 /// explores both.
@@ -37,6 +37,8 @@ enum Command {
     Locks(locks::Locks),
     /// Messages per entry of the distributed algorithms, measured beside their formulas
     Messages(messages::Messages),
+    /// Elections and spanning trees: who asks whom, who leads, counted beside their formulas
+    Elect(elect::ElectCommand),
     /// Explore every reachable state of a distributed algorithm, or of a lock over registers
     Check(check::CheckCommand),
     /// A space-time diagram of a small run, as SVG
@@ -51,6 +53,7 @@ fn main() -> ExitCode {
         Some(Command::List(list)) => list.run(),
         Some(Command::Locks(locks)) => locks.run(),
         Some(Command::Messages(messages)) => messages.run(),
+        Some(Command::Elect(elect)) => elect.run(),
         Some(Command::Check(check)) => check.run(),
         Some(Command::Diagram(diagram)) => diagram.run(),
         Some(Command::Report(report)) => report.run(),

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use common::lab;
-use exclusion::message::registry::ALGORITHMS;
+use exclusion::message::registry::{ALGORITHMS, ELECTIONS};
 use lab::explore::broken::BROKEN;
 use lab::explore::scope::RegisterLock;
 use lab::explore::scopes::all;
@@ -19,6 +19,11 @@ use lab::report::stories::{DRAFTS, STORIES};
 /// The names of all algorithms.
 fn names() -> Vec<&'static str> {
     ALGORITHMS.iter().map(|algorithm| algorithm.name).collect()
+}
+
+/// The names of all elections.
+fn elections() -> Vec<&'static str> {
+    ELECTIONS.iter().map(|election| election.name).collect()
 }
 
 fn root() -> PathBuf {
@@ -44,7 +49,7 @@ fn every_draft_with_a_story_is_a_broken_variant() {
 fn every_algorithm_is_explored_and_whatever_is_explored_is_listed() {
     let explored: BTreeSet<_> = all().into_iter().map(|(name, _)| name).collect();
     let locks = RegisterLock::ALL.map(RegisterLock::name);
-    assert_eq!(explored, names().into_iter().chain(locks).collect());
+    assert_eq!(explored, names().into_iter().chain(elections()).chain(locks).collect());
 }
 
 /// Which traces of other arrangements there are is said where they are written.
@@ -69,7 +74,11 @@ fn every_algorithm_has_a_golden_trace_and_every_trace_an_algorithm() {
 #[test]
 fn no_name_stands_for_two_things() {
     let locks = RegisterLock::ALL.map(RegisterLock::name);
-    let all = names().into_iter().chain(locks).chain(BROKEN.iter().map(|broken| broken.name));
+    let all = names()
+        .into_iter()
+        .chain(elections())
+        .chain(locks)
+        .chain(BROKEN.iter().map(|broken| broken.name));
     let mut seen = BTreeSet::new();
     for name in all {
         assert!(seen.insert(name), "{name} is there twice");
@@ -88,6 +97,7 @@ fn the_list_has_everything_as_objects() {
         of_kind.map(|row| row["name"].as_str().expect("a name")).collect()
     };
     assert_eq!(listed("algorithm"), names());
+    assert_eq!(listed("election"), elections());
     assert_eq!(listed("lock"), measurables().iter().map(|lock| lock.name).collect::<Vec<_>>());
     assert_eq!(listed("register_lock"), RegisterLock::ALL.map(RegisterLock::name));
     assert_eq!(listed("broken"), BROKEN.iter().map(|broken| broken.name).collect::<Vec<_>>());
@@ -111,7 +121,8 @@ fn the_list_for_people_names_everything() {
     let locks = measurables().into_iter().map(|lock| lock.name);
     let broken = BROKEN.iter().map(|broken| broken.name);
     let registers = RegisterLock::ALL.map(RegisterLock::name);
-    for name in names().into_iter().chain(locks).chain(broken).chain(registers) {
+    let algorithms = names().into_iter().chain(elections());
+    for name in algorithms.chain(locks).chain(broken).chain(registers) {
         let is_it = |line: &str| line.split_whitespace().next() == Some(name);
         assert!(text.lines().any(is_it), "{name} is not in\n{text}");
     }
@@ -129,16 +140,21 @@ fn embedded(page: &str) -> Option<&str> {
 
 #[test]
 fn the_tables_of_the_documentation_are_the_generated_ones() {
-    let pages: [(&str, &[&str]); 2] = [
+    let pages: [(&str, &[&str]); 3] = [
         ("README.md", &["list", "--markdown", "--brief"]),
         ("docs/messages.md", &["list", "--markdown"]),
+        ("docs/elections.md", &["list", "--markdown", "--elections"]),
     ];
     for (name, command) in pages {
         let table = String::from_utf8(lab(command).stdout).expect("text");
         let rows = table.lines().filter(|line| line.starts_with("| `"));
         let tabled: Vec<_> = rows.filter_map(|row| row.split('`').nth(1)).collect();
         let by_itself = ALGORITHMS.iter().filter(|it| it.arrangement.is_none());
-        assert_eq!(tabled, by_itself.map(|it| it.name).collect::<Vec<_>>());
+        let expected: Vec<_> = match name {
+            "docs/elections.md" => elections(),
+            _ => by_itself.map(|it| it.name).collect(),
+        };
+        assert_eq!(tabled, expected);
 
         let path = root().join(name);
         let page = std::fs::read_to_string(&path).expect("a page");

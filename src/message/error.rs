@@ -145,6 +145,30 @@ pub enum ClusterError {
     },
     /// Edges that are no tree.
     NotATree(&'static str),
+    /// Edges that are no graph.
+    NotAGraph(&'static str),
+    /// A graph in parts: this node cannot be reached from node 0.
+    NotConnected(NodeId),
+    /// A number of nodes that is no power of two.
+    NotACube {
+        /// How many nodes.
+        nodes: usize,
+        /// The next power of two below.
+        below: usize,
+    },
+    /// A number of edges that no connected graph of so many nodes has.
+    Edges {
+        /// How many edges.
+        edges: usize,
+        /// How many nodes.
+        nodes: usize,
+        /// At least so many.
+        least: usize,
+        /// At most so many.
+        most: usize,
+    },
+    /// An order of nodes in which one is missing, or there twice.
+    NotAnOrder(NodeId),
     /// Quorums that cannot be.
     Quorum(QuorumError),
 }
@@ -233,6 +257,21 @@ impl fmt::Display for ClusterError {
                 nodes.saturating_sub(1)
             ),
             Self::NotATree(why) => write!(f, "the edges are no tree: {why}"),
+            Self::NotAGraph(why) => write!(f, "the edges are no graph: {why}"),
+            Self::NotConnected(node) => write!(
+                f,
+                "the graph is in parts: no way leads from n0 to {node}: join them by an edge"
+            ),
+            Self::NotACube { nodes, below } => {
+                write!(f, "{nodes} nodes are no hypercube: take {below} or {}", 2 * below)
+            }
+            Self::Edges { edges, nodes, least, most } => write!(
+                f,
+                "{edges} edges are no connected graph of {nodes} nodes: take {least} to {most}"
+            ),
+            Self::NotAnOrder(node) => {
+                write!(f, "{node} is not there exactly once: name each node of the ring once")
+            }
             Self::Quorum(quorum) => quorum.fmt(f),
         }
     }

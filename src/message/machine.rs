@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 use std::fmt::Debug;
 use std::hash::Hash;
 
-use super::{InputError, NodeId, Phase, Protocol, Refused, Violation};
+use super::{InputError, Leadership, NodeId, Phase, Protocol, Refused, Violation};
 
 /// What a message must be.
 pub trait Message: Clone + Eq + Hash + Debug {
@@ -53,6 +53,8 @@ pub enum Notice {
 pub enum Input<M> {
     /// The cluster starts.
     Start,
+    /// It is to call an election.
+    Elect,
     /// Its user wants to enter.
     Request,
     /// Its user leaves.
@@ -90,6 +92,8 @@ pub enum Output<M> {
     },
     /// It lets its user enter.
     Enter,
+    /// It has settled on a leader.
+    Leader(Leadership),
 }
 
 /// A node of a distributed algorithm: the whole of its state, and what it does.
@@ -130,6 +134,14 @@ pub trait Machine: Clone + Eq + Hash + Debug {
 
     /// The cluster starts, before anything else happens. Most algorithms have nothing to do.
     fn start(&mut self, _out: &mut Outbox<Self::Message>) {}
+
+    /// It is to call an election. One that is under way goes on.
+    ///
+    /// # Errors
+    /// If the machine is no election.
+    fn elect(&mut self, _out: &mut Outbox<Self::Message>) -> Result<(), Refused> {
+        Err(Refused("it is no election"))
+    }
 
     /// A message arrives, from another node of the cluster, or from this one if it has sent it to
     /// itself in the same step.
@@ -257,6 +269,11 @@ impl<M> Outbox<M> {
         self.outputs.push(Output::SetTimer { timer, periods });
     }
 
+    /// Says on which leader the node has settled.
+    pub fn settle(&mut self, leadership: Leadership) {
+        self.outputs.push(Output::Leader(leadership));
+    }
+
     /// Lets the user enter.
     #[inline]
     pub fn enter(&mut self) {
@@ -352,6 +369,7 @@ fn give<M: Machine>(
             machine.start(out);
             return Ok(());
         }
+        Input::Elect => (Given::Elect, machine.elect(out)),
         Input::Request => (Given::Request, machine.request(out)),
         Input::Release => (Given::Release, machine.release(out)),
         Input::Receive { from, message } => {
@@ -400,6 +418,7 @@ pub fn step_lock<P: Protocol>(
 
 /// An input without its contents, for the error that may come of it.
 enum Given {
+    Elect,
     Request,
     Release,
     Message(NodeId, &'static str),
@@ -411,6 +430,7 @@ impl Given {
     #[cold]
     fn refused(self, node: NodeId, refused: Refused) -> InputError {
         let input = match self {
+            Self::Elect => "a call for an election".to_owned(),
             Self::Request => "a request of its user".to_owned(),
             Self::Release => "a release by its user".to_owned(),
             Self::Message(from, kind) => format!("{kind} from {from}"),

@@ -39,13 +39,18 @@
 //! written to bytes and read again. A node's state is trusted when it is read: store it where only
 //! the node writes.
 //!
+//! An [`Election`] is a machine without a user: its nodes agree on one of them. The book has a
+//! [page](crate::docs::elections) about elections, and about locks that start from one.
+//!
 //! To write your own algorithm, implement [`Machine`] and [`Protocol`]; `examples/own_protocol.rs`
 //! is one of some sixty lines under every runner.
 #![forbid(unsafe_code)]
 
 mod claims;
 mod clock;
+mod election;
 mod error;
+mod graph;
 mod machine;
 mod node;
 mod permission;
@@ -61,7 +66,15 @@ mod traffic;
 
 pub use claims::{Bypass, Claims, Cost, TokenClaim};
 pub use clock::{Clock, Stamp};
+pub use election::{
+    Bully, BullyHalt, ChangRoberts, Circumstances, Echo, Elected, Election, ElectionCost, Epoch,
+    Extinction, FirstHasToken, Inherits, LeLann, Leadership, Renamed, RingElection, Unattended,
+};
+pub use election::{
+    bully, bully_halt, chang_roberts, echo, elected, extinction, le_lann, ring_election,
+};
 pub use error::{ClusterError, InputError, Refused, Violation};
+pub use graph::Graph;
 pub use machine::{
     Channels, Input, Machine, Message, Notice, Outbox, Output, Timer, step, step_lock,
 };

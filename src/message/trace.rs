@@ -10,14 +10,17 @@
 //! 3.000000 n0 leaves
 //! 3.000000 n0 sets timer 0 for 2
 //! 5.000000 n0 timer 0 runs out
-//! 6.000000 n0 learns that n1 is down
+//! 6.000000 n1 crashes
+//! 7.000000 n0 learns that n1 is down
+//! 7.000000 n0 calls an election
+//! 9.000000 n0 settles on n0 in epoch 1
 //! ```
 
 use std::error::Error;
 use std::fmt;
 use std::str::FromStr;
 
-use super::{Input, Message, NodeId, Notice, Output, Timer};
+use super::{Epoch, Input, Leadership, Message, NodeId, Notice, Output, Timer};
 
 /// A moment, in units of T (one message delay), to the millionth.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -68,13 +71,16 @@ pub struct Event {
     pub happening: Happening,
 }
 
-/// What can happen at a node. The first six are inputs, the others what the node did in answer.
+/// What can happen at a node. The first seven are inputs, a crash stops it, and the others are what
+/// the node did in answer.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum Happening {
     /// It starts, and has something to do.
     Starts,
+    /// It calls an election.
+    Calls,
     /// Its user wants to enter.
     Requests,
     /// Its user leaves.
@@ -90,6 +96,8 @@ pub enum Happening {
     TimesOut(Timer),
     /// It is told about a failure or a recovery.
     Learns(Notice),
+    /// It crashes: it forgets its timers, and misses what arrives.
+    Crashes,
     /// It sends a message.
     Sends {
         /// To whom.
@@ -110,6 +118,8 @@ pub enum Happening {
         /// For how many periods.
         periods: u32,
     },
+    /// It settles on a leader.
+    Settles(Leadership),
 }
 
 impl Happening {
@@ -117,6 +127,7 @@ impl Happening {
     pub fn of_input<M>(input: &Input<M>, number: u64) -> Self {
         match *input {
             Input::Start => Self::Starts,
+            Input::Elect => Self::Calls,
             Input::Request => Self::Requests,
             Input::Release => Self::Leaves,
             Input::Receive { from, .. } => Self::Receives { from, message: number },
@@ -136,6 +147,7 @@ impl Happening {
             },
             &Output::SetTimer { timer, periods } => Self::SetsTimer { timer, periods },
             Output::Enter => Self::Enters,
+            Output::Leader(leadership) => Self::Settles(*leadership),
         }
     }
 }
@@ -145,6 +157,8 @@ impl fmt::Display for Event {
         write!(f, "{} {} ", self.time, self.node)?;
         match &self.happening {
             Happening::Starts => write!(f, "starts"),
+            Happening::Calls => write!(f, "calls an election"),
+            Happening::Crashes => write!(f, "crashes"),
             Happening::Requests => write!(f, "requests"),
             Happening::Leaves => write!(f, "leaves"),
             Happening::Receives { from, message } => write!(f, "receives {message} from {from}"),
@@ -158,6 +172,9 @@ impl fmt::Display for Event {
             Happening::Enters => write!(f, "enters"),
             Happening::SetsTimer { timer, periods } => {
                 write!(f, "sets timer {} for {periods}", timer.0)
+            }
+            Happening::Settles(Leadership { epoch, leader }) => {
+                write!(f, "settles on {leader} in epoch {epoch}")
             }
         }
     }
@@ -240,6 +257,12 @@ fn parse_event(line: &str) -> Option<Event> {
     }
     let happening = match *happening {
         ["starts"] => Happening::Starts,
+        ["calls", "an", "election"] => Happening::Calls,
+        ["crashes"] => Happening::Crashes,
+        ["settles", "on", leader, "in", "epoch", epoch] => Happening::Settles(Leadership {
+            epoch: parse_epoch(epoch)?,
+            leader: parse_node(leader)?,
+        }),
         ["requests"] => Happening::Requests,
         ["leaves"] => Happening::Leaves,
         ["enters"] => Happening::Enters,
@@ -274,6 +297,14 @@ fn parse_node(text: &str) -> Option<NodeId> {
     text.strip_prefix('n')?.parse().ok().map(NodeId)
 }
 
+fn parse_epoch(text: &str) -> Option<Epoch> {
+    let (number, called_by) = match text.split_once('.') {
+        Some((number, node)) => (number, Some(parse_node(node)?)),
+        None => (text, None),
+    };
+    Some(Epoch { number: number.parse().ok()?, called_by })
+}
+
 fn parse_time(text: &str) -> Option<Time> {
     let (units, ticks) = text.split_once('.')?;
     if ticks.len() != 6 {
@@ -298,13 +329,17 @@ mod tests {
 5.000001 n0 timer 4 runs out
 6.000000 n0 learns that n1 is down
 7.000000 n0 learns that n1 is up
+8.000000 n1 crashes
 8.000000 n1 recovers
+8.000000 n1 calls an election
+9.000000 n1 settles on n1 in epoch 3
+9.000000 n0 settles on n1 in epoch 3.n1
 ";
 
     #[test]
     fn what_is_written_can_be_read_again() {
         let trace: Trace = TEXT.parse().unwrap();
-        assert_eq!(trace.events.len(), 11);
+        assert_eq!(trace.events.len(), 15);
         assert_eq!(trace.to_string(), TEXT);
     }
 

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use exclusion::message::Channels;
 use exclusion::message::check::{Model, Timers, Users};
-use exclusion::message::registry::RegistryError;
+use exclusion::message::registry::{ELECTIONS, ElectionAlgorithm, RegistryError};
 use indicatif::{ProgressBar, ProgressStyle};
 use lab::explore::broken::{BROKEN, Broken, with_broken};
 use lab::explore::erased::Erased;
@@ -16,6 +16,7 @@ use lab::explore::scopes::{all, soon};
 
 use super::destination::Destination;
 use super::diagram::draw_counterexample;
+use super::graph;
 use super::{Outcome, say, say_aside, say_json};
 
 #[derive(Args)]
@@ -28,6 +29,8 @@ Examples:
   cargo lab check ricart_agrawala --nodes 2 --requests 1,4
   cargo lab check raymond --nodes 3 --requests 3 --quick
   cargo lab check raymond_k --nodes 3 --k 1
+  cargo lab check bully --nodes 3 --crashes 1 --recoveries 1
+  cargo lab check extinction --nodes 4 --requests 1,0,0,1 --graph ring
   cargo lab check maekawa_1985
   cargo lab check --soon
   cargo lab check --all --json
@@ -50,8 +53,8 @@ pub(crate) struct CheckCommand {
     /// How many nodes [default: 3]
     #[arg(long, conflicts_with_all = Self::LISTS)]
     nodes: Option<usize>,
-    /// How many times each user wants in; node by node, separated by commas, where that differs
-    /// [default: 1]
+    /// How many times each user wants in, or each node calls an election; node by node, separated
+    /// by commas, where that differs [default: 1; of an election, node 0 once]
     #[arg(
         long,
         value_delimiter = ',',
@@ -59,6 +62,15 @@ pub(crate) struct CheckCommand {
         conflicts_with_all = Self::LISTS
     )]
     requests: Vec<u8>,
+    /// How many times a node may crash, of an election [default: 0]
+    #[arg(long, conflicts_with_all = Self::LISTS)]
+    crashes: Option<u8>,
+    /// How many times a node that has crashed may recover [default: 0]
+    #[arg(long, requires = "crashes")]
+    recoveries: Option<u8>,
+    /// The graph of an election that runs on any [default: complete]
+    #[arg(long, conflicts_with_all = Self::LISTS, long_help = format!("The graph of an election that runs on any: {} [default: complete]", graph::HELP))]
+    graph: Option<String>,
     /// How many users may be inside at a time, for the algorithms that let in several [default: 2;
     /// 1 for two nodes]
     #[arg(long, conflicts_with_all = Self::LISTS, conflicts_with = "markdown")]
@@ -147,6 +159,13 @@ impl CheckCommand {
             return self.refute(std::slice::from_ref(broken), diagram);
         }
         let scope = self.scope()?;
+        if ElectionAlgorithm::named(name).is_ok() {
+            let locks = ["--k", "--quick"];
+            self.refuse(|option| locks.contains(&option), "an election lets nobody in")?;
+        } else {
+            let elections = ["--crashes", "--graph"];
+            self.refuse(|option| elections.contains(&option), "only elections are explored so")?;
+        }
         if RegisterLock::named(name).is_some() {
             let others = ["--nodes", "--requests"];
             let why =
@@ -164,8 +183,13 @@ impl CheckCommand {
 
     /// The scope that the options name, for an algorithm or a lock.
     fn scope(&self) -> Result<Scope, String> {
+        let requests = self.requests()?;
+        let graph = self.graph.as_ref().map(|text| graph::graph(text, requests.len()));
         Ok(Scope {
-            requests: self.requests()?,
+            crashes: self.crashes.unwrap_or(0),
+            recoveries: self.recoveries.unwrap_or(0),
+            graph: graph.transpose()?,
+            requests,
             channels: self.channels.map(|order| match order {
                 Order::Fifo => Channels::Fifo,
                 Order::Any => Channels::AnyOrder,
@@ -179,12 +203,17 @@ impl CheckCommand {
         })
     }
 
+    fn is_election(&self) -> bool {
+        self.algorithm.as_deref().is_some_and(|name| ElectionAlgorithm::named(name).is_ok())
+    }
+
     fn requests(&self) -> Result<Vec<u8>, String> {
         let nodes = self.nodes.unwrap_or(Self::NODES);
         if nodes > MOST_NODES {
             return Err(format!("so many nodes would take too long: take at most {MOST_NODES}"));
         }
         let requests = match self.requests[..] {
+            [] if self.is_election() => (0..nodes).map(|node| u8::from(node == 0)).collect(),
             [] => vec![1; nodes],
             [each] => vec![each; nodes],
             ref listed if listed.len() == nodes => listed.to_vec(),
@@ -218,6 +247,8 @@ impl CheckCommand {
             ("--channels", self.channels.is_some()),
             ("--timers", self.timers.is_some()),
             ("--quick", self.quick),
+            ("--crashes", self.crashes.is_some()),
+            ("--graph", self.graph.is_some()),
         ];
         match given.into_iter().find(|(option, given)| *given && refused(option)) {
             Some((option, _)) => Err(format!("{why}: leave {option} out")),
@@ -351,7 +382,12 @@ fn in_words(error: RegistryError) -> String {
     match error {
         RegistryError::Unknown(_) => {
             let locks = RegisterLock::ALL.map(RegisterLock::name).join(", ");
-            format!("{error}; locks over registers: {locks}; `lab list` names the broken variants")
+            let elections: Vec<_> = ELECTIONS.iter().map(|election| election.name).collect();
+            let elections = elections.join(", ");
+            format!(
+                "{error}; elections: {elections}; locks over registers: {locks}; `lab list` names \
+                 the broken variants"
+            )
         }
         _ => error.to_string(),
     }

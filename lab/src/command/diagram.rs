@@ -3,9 +3,13 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use exclusion::message::Trace;
 use exclusion::message::actor::DataOf;
-use exclusion::message::registry::{Algorithm, Shipped, Size, Visitor};
+use exclusion::message::registry::{
+    Algorithm, ElectionAlgorithm, Electorate, Shipped, Size, Visitor,
+};
+use exclusion::message::sim::Delay;
+use exclusion::message::{NodeId, Trace};
+use lab::count::elections::{Poll, TOLD};
 use lab::draw::diagram::{Diagram, Unit};
 use lab::draw::recording::record;
 use lab::draw::shiviz::shiviz;
@@ -16,7 +20,7 @@ use lab::label::label;
 
 use super::check::Explore;
 use super::destination::Destination;
-use super::registry::{WithEntries, algorithm};
+use super::registry::{WithEntries, algorithm, election};
 use super::{Outcome, say, say_aside};
 
 #[derive(Args)]
@@ -26,6 +30,7 @@ Examples:
   cargo lab diagram maekawa --nodes 4 --output maekawa.svg
   cargo lab diagram suzuki_kasami --from actors
   cargo lab diagram raymond_k --nodes 5 --k 3 --output -
+  cargo lab diagram bully --nodes 5
   cargo lab diagram maekawa_1985
   cargo lab diagram naimi_trehel --nodes 5 --shiviz naimi_trehel.log")]
 pub(crate) struct DiagramCommand {
@@ -94,6 +99,12 @@ impl DiagramCommand {
         }
         let entries = self.entries.unwrap_or(Self::ENTRIES);
         let drawn = match from {
+            From::Simulation if ElectionAlgorithm::named(name).is_ok() => self.election()?,
+            From::Actors if ElectionAlgorithm::named(name).is_ok() => {
+                return Err(
+                    "elections are drawn as they are simulated: leave --from actors out".to_owned()
+                );
+            }
             From::Simulation => {
                 let seed = self.seed.unwrap_or(Self::SEED);
                 let sketch = Sketch { entries: u64::from(entries), seed };
@@ -141,6 +152,32 @@ impl DiagramCommand {
             }
             None => Ok(()),
         }
+    }
+
+    /// An election as it is simulated: the highest node is down where that may be, and the lowest
+    /// calls.
+    fn election(&self) -> Result<Drawn, String> {
+        let algorithm = election(&self.algorithm)?;
+        if self.k.is_some() || self.entries.is_some() {
+            return Err("an election lets nobody in: leave --k and --entries out".to_owned());
+        }
+        let nodes = self.nodes.unwrap_or(algorithm.nodes_to_show);
+        if nodes > TOLD {
+            return Err(format!("{nodes} nodes are too many to draw: take at most {TOLD}"));
+        }
+        let top = nodes.checked_sub(1).filter(|_| algorithm.stands_crashes).map(NodeId::at);
+        let poll = Poll {
+            graph: String::new(),
+            initiators: vec![NodeId(0)],
+            crashed: top.into_iter().collect(),
+            faults: Vec::new(),
+            delay: Delay::Uniform(0.6, 1.0),
+            seed: self.seed.unwrap_or(Self::SEED),
+        };
+        let row = algorithm.build(&Electorate::of(nodes), &poll);
+        let row = row.map_err(|error| error.to_string())??;
+        let title = format!("{algorithm}, {nodes} nodes, seed {}", poll.seed);
+        Ok(Drawn { title, nodes, unit: Unit::MessageDelay, trace: row.trace })
     }
 
     /// A run of a cluster of the algorithm.

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use clap::Args;
 use exclusion::message::Channels;
-use exclusion::message::registry::{ALGORITHMS, Algorithm, Size};
+use exclusion::message::registry::{ALGORITHMS, Algorithm, ELECTIONS, ElectionAlgorithm, Size};
 use lab::explore::broken::{BROKEN, Broken};
 use lab::explore::scope::RegisterLock;
 use lab::measure::contention::measurables;
@@ -19,7 +19,8 @@ Examples:
   cargo lab list
   cargo lab list --json
   cargo lab list --markdown
-  cargo lab list --markdown --brief")]
+  cargo lab list --markdown --brief
+  cargo lab list --markdown --elections")]
 pub(crate) struct List {
     /// Print one JSON object per line
     #[arg(long)]
@@ -30,6 +31,9 @@ pub(crate) struct List {
     /// Only what each algorithm costs, as the README has it
     #[arg(long, requires = "markdown")]
     brief: bool,
+    /// The table of elections that the documentation has
+    #[arg(long, requires = "markdown", conflicts_with = "brief")]
+    elections: bool,
 }
 
 /// An entry of the list.
@@ -48,6 +52,20 @@ enum Listed {
         several_entries: bool,
         within_tmax: bool,
         nodes: String,
+        most_nodes: usize,
+    },
+    Election {
+        name: &'static str,
+        implemented_by: &'static str,
+        paper: &'static str,
+        arrangement: Option<&'static str>,
+        graph: String,
+        messages: &'static str,
+        needs: &'static str,
+        channels: &'static str,
+        within_tmax: bool,
+        detector: bool,
+        stands_crashes: bool,
         most_nodes: usize,
     },
     Lock {
@@ -84,6 +102,25 @@ impl From<&'static Algorithm> for Listed {
     }
 }
 
+impl From<&'static ElectionAlgorithm> for Listed {
+    fn from(algorithm: &'static ElectionAlgorithm) -> Self {
+        Self::Election {
+            name: algorithm.name,
+            implemented_by: algorithm.implemented_by,
+            paper: algorithm.paper,
+            arrangement: algorithm.arrangement,
+            graph: algorithm.ground.to_string(),
+            messages: algorithm.messages,
+            needs: algorithm.needs,
+            channels: in_words(algorithm.channels),
+            within_tmax: algorithm.within_tmax,
+            detector: algorithm.detector,
+            stands_crashes: algorithm.stands_crashes,
+            most_nodes: algorithm.most_nodes,
+        }
+    }
+}
+
 fn locks() -> impl Iterator<Item = Listed> {
     let lock = |lock: lab::measure::contention::Measurable| Listed::Lock {
         name: lock.name,
@@ -95,15 +132,24 @@ fn locks() -> impl Iterator<Item = Listed> {
 impl List {
     pub(crate) fn run(&self) -> Outcome {
         if self.markdown {
-            say(if self.brief { brief() } else { markdown() }.trim_end());
+            let table = match (self.brief, self.elections) {
+                (true, _) => brief(),
+                (_, true) => elections(),
+                _ => markdown(),
+            };
+            say(table.trim_end());
             return Ok(true);
         }
         let broken =
             |&Broken { name, why, violates }: &Broken| Listed::Broken { name, why, violates };
-        let groups: [(&str, Vec<Listed>); 4] = [
+        let groups: [(&str, Vec<Listed>); 5] = [
             (
                 "Algorithms (`lab messages`, `lab check`, `lab diagram`)",
                 ALGORITHMS.iter().map(Listed::from).collect(),
+            ),
+            (
+                "Elections (`lab elect`, `lab check`, `lab diagram`)",
+                ELECTIONS.iter().map(Listed::from).collect(),
             ),
             ("Locks beside their peers (`lab locks`)", locks().collect()),
             (
@@ -151,6 +197,13 @@ fn line(listed: &Listed) -> String {
                 ""
             )
         }
+        Listed::Election { name, paper, arrangement, graph, messages, needs, .. } => {
+            let on = arrangement.map_or_else(String::new, |it| format!(", {it}"));
+            format!(
+                "  {name:26}{paper}{on}; on: {graph}\n  {:26}messages: {messages}; needs: {needs}\n",
+                ""
+            )
+        }
         Listed::Lock { name, most_threads: None } => format!("  {name}\n"),
         Listed::Lock { name, most_threads: Some(most) } => {
             format!("  {name:26}at most {most} threads\n")
@@ -178,6 +231,24 @@ fn markdown() -> String {
     table
 }
 
+/// The elections as a table.
+fn elections() -> String {
+    let mut table = "| election | paper | on | messages | needs | stands crashes |\n\
+                     |---|---|---|---|---|---|\n"
+        .to_owned();
+    for election in ELECTIONS {
+        let ElectionAlgorithm { name, paper, ground, messages, needs, .. } = election;
+        let with = election.arrangement.map_or_else(String::new, |it| format!(", {it}"));
+        let stands = if election.stands_crashes { "yes" } else { "no" };
+        writeln!(
+            table,
+            "| `{name}` | {paper}{with} | {ground} | {messages} | {needs} | {stands} |"
+        )
+        .expect("a string takes it");
+    }
+    table
+}
+
 /// The same algorithms, with their costs.
 fn brief() -> String {
     let mut table = "| algorithm | messages per entry |\n|---|---|\n".to_owned();
@@ -189,7 +260,11 @@ fn brief() -> String {
 }
 
 fn channels(algorithm: &Algorithm) -> &'static str {
-    match algorithm.channels {
+    in_words(algorithm.channels)
+}
+
+fn in_words(channels: Channels) -> &'static str {
+    match channels {
         Channels::AnyOrder => "any order",
         Channels::Fifo => "first in, first out",
     }

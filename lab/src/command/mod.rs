@@ -3,6 +3,8 @@
 pub(crate) mod check;
 mod destination;
 pub(crate) mod diagram;
+pub(crate) mod elect;
+mod graph;
 pub(crate) mod list;
 pub(crate) mod locks;
 pub(crate) mod messages;

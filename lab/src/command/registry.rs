@@ -1,7 +1,7 @@
 //! What the commands ask of the registry.
 
 use exclusion::message::actor::DataOf;
-use exclusion::message::registry::{Algorithm, Shipped, Size, Visitor};
+use exclusion::message::registry::{Algorithm, ElectionAlgorithm, Shipped, Size, Visitor};
 use lab::explore::broken::Broken;
 
 /// The algorithm of this name; or what to do instead, if it is a broken variant.
@@ -13,6 +13,18 @@ pub(super) fn algorithm(name: &str) -> Result<&'static Algorithm, String> {
             broken.why
         ),
         None => unknown.to_string(),
+    })
+}
+
+/// The election of this name; or what to do instead, if it is something else.
+pub(super) fn election(name: &str) -> Result<&'static ElectionAlgorithm, String> {
+    ElectionAlgorithm::named(name).map_err(|unknown| {
+        let what = match (Algorithm::named(name), Broken::named(name)) {
+            (Ok(_), _) => "is a lock: see it with `lab messages --algorithms",
+            (_, Some(_)) => "is broken on purpose: see it with `lab check",
+            _ => return unknown.to_string(),
+        };
+        format!("'{name}' {what} {name}`")
     })
 }
 

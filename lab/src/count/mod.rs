@@ -3,4 +3,5 @@
 
 pub mod chains;
 pub mod criteria;
+pub mod elections;
 pub mod messages;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 
-use exclusion::message::{Event, Happening, NodeId, Time, Trace};
+use exclusion::message::{Event, Happening, NodeId, Notice, Time, Trace};
 
 use super::palette::{COLOURS, colour};
 
@@ -28,6 +28,43 @@ struct Drawing<'a> {
     requests: Vec<(NodeId, Time)>,
     /// Where a request was received whose answer is deferred.
     delayed: Vec<(NodeId, Time)>,
+    /// What befell the nodes, and who leads, if it is an election.
+    election: Scenes,
+}
+
+/// What there is to draw of an election.
+#[derive(Default)]
+struct Scenes {
+    /// From when to when a node was down.
+    down: Vec<(NodeId, Time, Option<Time>)>,
+    /// Which node settled on itself, and when.
+    leads: Vec<(NodeId, Time)>,
+    /// Which node settled on another, and when.
+    follows: Vec<(NodeId, Time)>,
+}
+
+impl Scenes {
+    fn is_empty(&self) -> bool {
+        self.down.is_empty() && self.leads.is_empty() && self.follows.is_empty()
+    }
+
+    /// Takes an event, if it is about an election.
+    fn note(&mut self, node: NodeId, time: Time, happening: &Happening) {
+        match happening {
+            Happening::Crashes => self.down.push((node, time, None)),
+            Happening::Learns(Notice::Recovered) => {
+                let mut down = self.down.iter_mut().rev();
+                if let Some((_, _, until)) = down.find(|(crashed, ..)| *crashed == node) {
+                    *until = Some(time);
+                }
+            }
+            Happening::Settles(leadership) if leadership.leader == node => {
+                self.leads.push((node, time));
+            }
+            Happening::Settles(_) => self.follows.push((node, time)),
+            _ => {}
+        }
+    }
 }
 
 /// The kinds of messages by which a node that is asked gives its permission. A token is not one of
@@ -43,6 +80,7 @@ impl<'a> Drawing<'a> {
             stays: Vec::new(),
             requests: Vec::new(),
             delayed: Vec::new(),
+            election: Scenes::default(),
         };
         let mut in_flight = HashMap::new();
         // Which node was asked by which, and when, without an answer yet.
@@ -81,8 +119,9 @@ impl<'a> Drawing<'a> {
                         }
                     }
                 }
+                Happening::Calls => drawing.requests.push((node, time)),
                 // What has no arrow: starts, timers, notices.
-                _ => {}
+                other => drawing.election.note(node, time, other),
             }
         }
         // What is open at the end has not been answered at all, where requests are answered.
@@ -173,7 +212,7 @@ impl Diagram<'_> {
         let title = if alone { 32.0 + 9.0 * self.title.chars().count() as f64 } else { 0.0 };
         let width = (LEFT + RIGHT + units * scale).max(420.0).max(title);
         let kinds = drawing.kinds();
-        let legend = Legend::new(&kinds, width);
+        let legend = Legend::new(&kinds, width, !drawing.election.is_empty());
         let top = if alone { 40.0 + legend.height } else { 8.0 };
         let height = top + ROW * drawing.nodes as f64 + 40.0;
         let x = |time: Time| LEFT + time.as_units() * scale;
@@ -256,6 +295,22 @@ impl Diagram<'_> {
                 y(node)
             ));
         }
+        for &(node, from, to) in &drawing.election.down {
+            let (left, right, y) = (x(from), x(to.unwrap_or(drawing.end)), y(node));
+            line(format_args!(
+                r#"<line class="gone" x1="{left:.1}" x2="{right:.1}" y1="{y:.1}" y2="{y:.1}"/><path class="delayed" d="M{:.1} {:.1}l12 12m0 -12l-12 12"/>"#,
+                left - 6.0,
+                y - 6.0
+            ));
+        }
+        for &(node, time) in &drawing.election.follows {
+            let (x, y) = (x(time), y(node));
+            line(format_args!(r#"<circle class="follows" cx="{x:.1}" cy="{y:.1}" r="5"/>"#));
+        }
+        for &(node, time) in &drawing.election.leads {
+            let (x, y) = (x(time), y(node));
+            line(format_args!(r#"<path class="leads" d="{}"/>"#, star(x, y)));
+        }
         for &(node, time) in &drawing.delayed {
             let (x, y) = (x(time), y(node));
             line(format_args!(
@@ -267,6 +322,16 @@ impl Diagram<'_> {
         line(format_args!("</svg>"));
         out
     }
+}
+
+/// A star of five points.
+fn star(x: f64, y: f64) -> String {
+    let point = |corner: u32| {
+        let radius = if corner.is_multiple_of(2) { 10.0 } else { 4.0 };
+        let angle = std::f64::consts::PI * (f64::from(corner) / 5.0 - 0.5);
+        format!("{:.1} {:.1}", x + radius * angle.cos(), y + radius * angle.sin())
+    };
+    format!("M{}z", (0..10).map(point).collect::<Vec<_>>().join("L"))
 }
 
 /// The heads of the arrows, one per colour.
@@ -289,8 +354,11 @@ pub const STYLE: &str = "\
 .spacetime .node{font-weight:600}.spacetime .label{fill:#666;font-size:11px}.spacetime .paper{fill:#fff}\
 .spacetime .life{stroke:#444;stroke-width:1.4}.spacetime .tick{stroke:#ddd}.spacetime .inside{fill:#f4a340;opacity:.75}\
 .spacetime .message{stroke-width:1.6}.spacetime .asks{fill:#222}.spacetime .delayed{stroke:#d6455d;stroke-width:2;fill:none}\
+.spacetime .gone{stroke:#fff;stroke-width:3;stroke-dasharray:6 6}.spacetime .leads{fill:#f4a340;stroke:#222}\
+.spacetime .follows{fill:#fff;stroke:#222;stroke-width:1.4}\
 @media(prefers-color-scheme:dark){.spacetime text{fill:#eee}.spacetime .label{fill:#aaa}.spacetime .paper{fill:#16181c}\
-.spacetime .life{stroke:#bbb}.spacetime .tick{stroke:#333}.spacetime .asks{fill:#eee}}";
+.spacetime .life{stroke:#bbb}.spacetime .tick{stroke:#333}.spacetime .asks{fill:#eee}\
+.spacetime .gone{stroke:#16181c}.spacetime .leads{stroke:#eee}.spacetime .follows{fill:#16181c;stroke:#eee}}";
 
 /// The kinds of messages and the other signs, in rows that fit.
 struct Legend {
@@ -303,18 +371,28 @@ enum Sign {
     Inside,
     Asks,
     Delayed,
+    Leads,
+    Follows,
 }
 
 impl Legend {
-    fn new(kinds: &[(&str, bool)], width: f64) -> Self {
+    fn new(kinds: &[(&str, bool)], width: f64, is_election: bool) -> Self {
         let messages =
             kinds.iter().enumerate().map(|(index, kind)| (Sign::Message(index), name_of(*kind)));
-        let others = [
+        let of_locks = [
             (Sign::Asks, "wants in"),
             (Sign::Inside, "inside"),
             (Sign::Delayed, "answer held back"),
         ];
-        let others = others.map(|(sign, text)| (sign, text.to_owned()));
+        let of_elections = [
+            (Sign::Asks, "calls an election"),
+            (Sign::Leads, "leads"),
+            (Sign::Follows, "follows"),
+            (Sign::Delayed, "goes down"),
+        ];
+        let others: Vec<_> = if is_election { of_elections.into() } else { of_locks.into() };
+        let others: Vec<_> =
+            others.into_iter().map(|(sign, text): (Sign, &str)| (sign, text.to_owned())).collect();
         let (mut x, mut y) = (16.0, 44.0);
         let mut entries = Vec::new();
         for (sign, text) in messages.chain(others) {
@@ -344,6 +422,13 @@ impl Legend {
                 )),
                 Sign::Asks => line(format_args!(
                     r#"<circle class="asks" cx="{:.1}" cy="{middle}" r="4"/>"#,
+                    x + 12.0
+                )),
+                Sign::Leads => {
+                    line(format_args!(r#"<path class="leads" d="{}"/>"#, star(x + 12.0, middle)))
+                }
+                Sign::Follows => line(format_args!(
+                    r#"<circle class="follows" cx="{:.1}" cy="{middle}" r="5"/>"#,
                     x + 12.0
                 )),
                 Sign::Delayed => line(format_args!(

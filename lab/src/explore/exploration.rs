@@ -6,7 +6,7 @@ use std::hash::Hash;
 use std::time::{Duration, Instant};
 
 use exclusion::message::check::{
-    Check, Checker, HasDiscoveries, Model, Path, Property, Timers, Users, trace_of,
+    Check, Checker, HasDiscoveries, Model, Path, Progress, Property, Timers, Users, trace_of,
 };
 use exclusion::message::{Channels, Protocol, Trace};
 use serde::{Serialize, Serializer};
@@ -75,7 +75,7 @@ impl Explored {
             "one token" => Some("token"),
             "first come, first served" => Some("first come"),
             // These are reachable, which shows that the others are not vacuous.
-            "everybody enters" | "two contend" => None,
+            "everybody enters" | "two contend" | "all settle" | "some settle" => None,
             other => Some(other),
         });
         claims.collect()
@@ -140,6 +140,11 @@ pub trait Explorable:
 
     /// What happened, event by event.
     fn show(&self, path: Path<Self::State, Self::Action>) -> Shown;
+
+    /// What must be possible from every state, if anything.
+    fn progress(&self) -> Option<Progress<Self>> {
+        None
+    }
 }
 
 impl<P: Protocol> Explorable for Check<P> {
@@ -168,8 +173,20 @@ impl<P: Protocol> Explorable for Check<P> {
         let late = match timers {
             Timers::InTime => "",
             Timers::AnyTime => ", late",
+            Timers::Timed => ", timed",
         };
-        format!("{order}{quick}{late}")
+        let (crashes, recoveries, is_cut) = self.faults();
+        let times = |count, what: &str| match count {
+            0 => String::new(),
+            count => format!(", {count} {what}"),
+        };
+        let (crashes, recoveries) = (times(crashes, "down"), times(recoveries, "up"));
+        let cut = if is_cut { ", cut" } else { "" };
+        format!("{order}{quick}{late}{crashes}{recoveries}{cut}")
+    }
+
+    fn progress(&self) -> Option<Progress<Self>> {
+        Check::progress(self)
     }
 
     fn show(&self, path: Path<Self::State, Self::Action>) -> Shown {
@@ -217,7 +234,13 @@ impl Explorer<'_> {
                 .map(|path| model.show(shortest(&model, property.name, path)));
             Finding { property: property.name, holds, counterexample }
         };
-        let findings: Vec<_> = model.properties().iter().map(finding).collect();
+        let mut findings: Vec<_> = model.properties().iter().map(finding).collect();
+        findings.extend(model.progress().map(|progress| {
+            let stuck = progress.find_stuck(&model, self.most_states);
+            let counterexample = stuck.clone().ok().flatten().map(|path| model.show(path));
+            let holds = stuck.is_ok().then_some(counterexample.is_none());
+            Finding { property: progress.name, holds, counterexample }
+        }));
         let refuted = findings.iter().any(|finding| finding.counterexample.is_some());
         let all_hold = findings.iter().all(|finding| finding.holds == Some(true));
         Explored {

@@ -3,6 +3,7 @@
 
 pub mod broken;
 pub mod drafts;
+pub mod elections;
 pub mod erased;
 pub mod exploration;
 pub mod registers;

@@ -1,9 +1,11 @@
-//! What can be explored, with all that it claims: the algorithms of the registry, and the locks
-//! over registers.
+//! What can be explored, with all that it claims: the algorithms and elections of the registry, and
+//! the locks over registers.
 
 use exclusion::message::check::{Check, Timers, Users};
-use exclusion::message::registry::{Algorithm, RegistryError, Shipped, Size, Visitor};
-use exclusion::message::{Channels, ClusterError, NodeId};
+use exclusion::message::registry::{
+    Algorithm, ElectionAlgorithm, Electorate, RegistryError, Shipped, Size, Visitor,
+};
+use exclusion::message::{Channels, ClusterError, Graph, NodeId};
 
 use super::exploration::ModelVisitor;
 use super::registers::Contention;
@@ -12,7 +14,7 @@ use super::seat_program::{Bakery, BlackWhite, Program, Tournament};
 /// What is to be explored.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Scope {
-    /// How many times each node's user wants in.
+    /// How many times each node's user wants in; of an election, how many times each node calls it.
     pub requests: Vec<u8>,
     /// In which order messages arrive. None: as the algorithm needs it.
     pub channels: Option<Channels>,
@@ -22,6 +24,12 @@ pub struct Scope {
     pub users: Users,
     /// How many users may be inside at a time, if the algorithm lets in several. None: two.
     pub entries: Option<usize>,
+    /// How many times a node may crash. Elections only.
+    pub crashes: u8,
+    /// How many times a node that has crashed may recover.
+    pub recoveries: u8,
+    /// The graph of an election that runs on any. None: the complete one.
+    pub graph: Option<Graph>,
 }
 
 impl Scope {
@@ -33,7 +41,22 @@ impl Scope {
     /// One node per number: how many times its user wants in.
     pub fn of(requests: impl Into<Vec<u8>>) -> Self {
         let (timers, users) = (Timers::InTime, Users::AnyTime);
-        Self { requests: requests.into(), channels: None, timers, users, entries: None }
+        Self {
+            requests: requests.into(),
+            channels: None,
+            timers,
+            users,
+            entries: None,
+            crashes: 0,
+            recoveries: 0,
+            graph: None,
+        }
+    }
+
+    /// The same, where nodes may crash, and recover, so many times.
+    #[must_use]
+    pub fn with_faults(self, crashes: u8, recoveries: u8) -> Self {
+        Self { crashes, recoveries, ..self }
     }
 
     /// The same, where timers may run out at any moment.
@@ -44,9 +67,9 @@ impl Scope {
 }
 
 /// Explores a cluster within a scope, with all that its algorithm claims.
-struct Within<'a, V> {
-    scope: &'a Scope,
-    visitor: V,
+pub(super) struct Within<'a, V> {
+    pub(super) scope: &'a Scope,
+    pub(super) visitor: V,
 }
 
 impl<V: ModelVisitor> Visitor for Within<'_, V> {
@@ -154,11 +177,18 @@ pub fn with_check<V: ModelVisitor>(
     if let Some(lock) = RegisterLock::named(name) {
         return lock.with_model(scope, visitor);
     }
-    let (algorithm, nodes) = (Algorithm::named(name)?, scope.requests.len());
-    if nodes > MOST_NODES {
-        let algorithm = algorithm.name;
-        return Err(RegistryError::TooManyNodes { algorithm, most: MOST_NODES });
+    let nodes = scope.requests.len();
+    let fits = |algorithm| match nodes {
+        0..=MOST_NODES => Ok(()),
+        _ => Err(RegistryError::TooManyNodes { algorithm, most: MOST_NODES }),
+    };
+    if let Ok(election) = ElectionAlgorithm::named(name) {
+        fits(election.name)?;
+        let of = scope.graph.clone().map_or(Electorate::of(nodes), Electorate::on);
+        return election.build(&of, Within { scope, visitor });
     }
+    let algorithm = Algorithm::named(name)?;
+    fits(algorithm.name)?;
     let usual = algorithm.several_entries.then(|| usual_entries(nodes));
     let size = Size { nodes, entries: scope.entries.or(usual) };
     algorithm.build(size, Within { scope, visitor })

@@ -1,6 +1,7 @@
 //! How far each algorithm, and each lock over registers, is explored when all are.
 
 use exclusion::message::check::{Timers, Users};
+use exclusion::message::{ClusterError, Graph};
 
 use super::scope::Scope;
 
@@ -11,13 +12,24 @@ struct Extent {
     requests: &'static [u8],
     users: Users,
     timers: Timers,
+    /// How many times a node may crash, and recover.
+    faults: (u8, u8),
+    /// The graph of an election that runs on any.
+    graph: Option<fn(usize) -> Result<Graph, ClusterError>>,
     /// Whether it takes no more than some seconds.
     soon: bool,
 }
 
 /// Users act at any moment, however slow messages are.
 const fn slow(requests: &'static [u8]) -> Extent {
-    Extent { requests, users: Users::AnyTime, timers: Timers::InTime, soon: true }
+    Extent {
+        requests,
+        users: Users::AnyTime,
+        timers: Timers::InTime,
+        faults: (0, 0),
+        graph: None,
+        soon: true,
+    }
 }
 
 /// Quick: users act only when no message is in flight.
@@ -36,9 +48,20 @@ impl Extent {
         Self { soon: false, ..self }
     }
 
+    /// The same, where nodes may crash, and recover, so many times.
+    const fn with_faults(self, crashes: u8, recoveries: u8) -> Self {
+        Self { faults: (crashes, recoveries), ..self }
+    }
+
+    /// The same on a graph.
+    const fn on(self, graph: fn(usize) -> Result<Graph, ClusterError>) -> Self {
+        Self { graph: Some(graph), ..self }
+    }
+
     fn scope(&self) -> Scope {
-        let Self { users, timers, .. } = *self;
-        Scope { users, timers, ..Scope::of(self.requests) }
+        let Self { users, timers, faults: (crashes, recoveries), .. } = *self;
+        let graph = self.graph.map(|graph| graph(self.requests.len()).expect("so many fit"));
+        Scope { users, timers, crashes, recoveries, graph, ..Scope::of(self.requests) }
     }
 }
 
@@ -71,6 +94,19 @@ const SEATS: &[Extent] = &[
     slow(&[1, 1, 1, 0]).long(),
     slow(&[2, 1, 1, 1]).long(),
 ];
+
+/// An election that stands crashes: without any, with one at any step, and with one that comes back.
+const STANDING: &[Extent] = &[
+    slow(&[1, 0, 0]),
+    slow(&[1; 3]).long(),
+    slow(&[1, 0, 0]).with_faults(1, 0),
+    slow(&[1, 0, 0, 0]).with_faults(1, 0).long(),
+    slow(&[1, 0]).with_faults(1, 1),
+    slow(&[1, 0, 0]).with_faults(1, 1).long(),
+];
+
+/// An election on a ring that stands none.
+const ROUND: &[Extent] = &[slow(&[1, 0, 0]), slow(&[1; 3]), slow(&[1; 4]), slow(&[1; 5]).long()];
 
 /// What is explored of each, by name: first the locks over registers, then the algorithms in the
 /// order of the registry.
@@ -135,6 +171,29 @@ const SCOPES: &[(&str, &[&[Extent]])] = &[
     ("banta_efficient_hardened", &[USUAL, QUICK, LATE]),
     ("banta_k", &[USUAL, QUICK]),
     ("banta_k_hardened", &[USUAL, QUICK, LATE]),
+    ("bully", &[STANDING]),
+    ("bully_halt", &[STANDING]),
+    ("bully_majority", &[&[slow(&[1, 0, 0]), slow(&[1, 0, 0]).with_faults(1, 0)]]),
+    ("ring_election", &[STANDING]),
+    ("ring_election_to_all", &[&[slow(&[1, 0, 0]), slow(&[1, 0, 0]).with_faults(1, 0)]]),
+    ("chang_roberts", &[ROUND]),
+    ("le_lann", &[ROUND]),
+    (
+        "echo",
+        &[&[
+            slow(&[1, 0, 0, 0]).on(Graph::ring),
+            slow(&[1, 0, 0, 0]),
+            slow(&[1, 0, 0, 0, 0]).on(Graph::ring),
+        ]],
+    ),
+    (
+        "extinction",
+        &[&[
+            slow(&[1, 0, 0, 1]).on(Graph::ring),
+            slow(&[1; 3]),
+            slow(&[1, 0, 1, 0, 0]).on(Graph::ring),
+        ]],
+    ),
 ];
 
 fn extents() -> impl Iterator<Item = (&'static str, &'static Extent)> {
@@ -157,16 +216,17 @@ pub fn soon() -> Vec<(&'static str, Scope)> {
 
 #[cfg(test)]
 mod tests {
-    use exclusion::message::registry::{ALGORITHMS, Algorithm, Shipped, Size, Visitor};
+    use exclusion::message::registry::{ALGORITHMS, Algorithm, ELECTIONS, Shipped, Size, Visitor};
 
     use super::super::scope::RegisterLock;
     use super::*;
 
     #[test]
-    fn the_table_has_the_locks_and_the_algorithms_in_the_order_of_the_registry() {
+    fn the_table_has_the_locks_the_algorithms_and_the_elections_in_the_order_of_the_registry() {
         let tabled: Vec<_> = SCOPES.iter().map(|(name, _)| *name).collect();
         let locks = RegisterLock::ALL.map(RegisterLock::name).into_iter();
         let known = locks.chain(ALGORITHMS.iter().map(|algorithm| algorithm.name));
+        let known = known.chain(ELECTIONS.iter().map(|election| election.name));
         assert_eq!(tabled, known.collect::<Vec<_>>());
     }
 

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fmt;
 
-use super::ALGORITHMS;
+use super::{ALGORITHMS, ELECTIONS};
 use crate::message::ClusterError;
 
 /// Why there is no such cluster.
@@ -23,6 +23,10 @@ pub enum RegistryError {
     },
     /// The algorithm lets in one at a time.
     OneAtATime(&'static str),
+    /// No election has this name.
+    UnknownElection(String),
+    /// The election does not run on any graph.
+    OwnGraph(&'static str),
 }
 
 impl fmt::Display for RegistryError {
@@ -42,6 +46,14 @@ impl fmt::Display for RegistryError {
             Self::OneAtATime(algorithm) => {
                 write!(f, "{algorithm} lets in one at a time: leave the number of entries out")
             }
+            Self::UnknownElection(name) => {
+                let names: Vec<_> = ELECTIONS.iter().map(|election| election.name).collect();
+                write!(f, "no election is called '{name}'; there are {}", names.join(", "))
+            }
+            Self::OwnGraph(algorithm) => write!(
+                f,
+                "{algorithm} does not run on any graph: leave the graph out, or take extinction"
+            ),
         }
     }
 }

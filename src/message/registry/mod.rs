@@ -24,10 +24,15 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod elections;
 mod error;
 mod visitor;
 
 use std::fmt;
+
+pub use elections::{
+    ELECTIONS, ElectionAlgorithm, ElectionVisitor, Electorate, Ground, ShippedElection,
+};
 
 use super::banta_efficient::Late;
 use super::quorum::{QuorumError, Scheme};

@@ -131,6 +131,11 @@ impl<P: Machine> Replay<'_, P> {
 
     fn step(&mut self, event: &Event) -> Result<(), ReplayCause> {
         let node = event.node;
+        if event.happening == Happening::Crashes {
+            // What it has sent is still in flight.
+            self.in_flight.timers.retain(|(of, _)| *of != node);
+            return Ok(());
+        }
         let input = self.input(event)?;
         let Some(machine) = self.nodes.get_mut(node.index()) else {
             return Err(ReplayCause::UnknownNode(node));
@@ -152,7 +157,7 @@ impl<P: Machine> Replay<'_, P> {
                     self.in_flight.messages.insert(number, (node, to, message));
                 }
                 Output::SetTimer { timer, .. } => self.in_flight.timers.push((node, timer)),
-                Output::Enter => {}
+                Output::Enter | Output::Leader(_) => {}
             }
         }
         Ok(())
@@ -164,6 +169,7 @@ impl<P: Machine> Replay<'_, P> {
         let not_in_flight = || ReplayCause::NotInFlight(event.to_string());
         match event.happening {
             Happening::Starts => Ok(Input::Start),
+            Happening::Calls => Ok(Input::Elect),
             Happening::Requests => Ok(Input::Request),
             Happening::Leaves => Ok(Input::Release),
             Happening::Learns(notice) => Ok(Input::Notice(notice)),
@@ -181,7 +187,11 @@ impl<P: Machine> Replay<'_, P> {
                     _ => Err(not_in_flight()),
                 }
             }
-            Happening::Sends { .. } | Happening::Enters | Happening::SetsTimer { .. } => {
+            Happening::Sends { .. }
+            | Happening::Enters
+            | Happening::SetsTimer { .. }
+            | Happening::Settles(_)
+            | Happening::Crashes => {
                 Err(ReplayCause::Departs { written: Some(event.to_string()), done: None })
             }
         }

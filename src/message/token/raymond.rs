@@ -82,6 +82,27 @@ impl Raymond {
         Ok(Self::with_neighbours(me, tree, tree.neighbours(me)))
     }
 
+    /// One node of a tree that is known by its edges alone: the way to the token, and the other
+    /// neighbours. The node without a way has the token.
+    pub fn rooted(
+        me: NodeId,
+        nodes: usize,
+        towards: Option<NodeId>,
+        others: impl IntoIterator<Item = NodeId>,
+    ) -> Self {
+        let mut neighbours: Vec<_> = others.into_iter().chain(towards).collect();
+        neighbours.sort_unstable();
+        Self {
+            me,
+            nodes: NodeId::at(nodes).0,
+            phase: Phase::Idle,
+            neighbours: neighbours.into(),
+            towards,
+            queue: VecDeque::new(),
+            asked: false,
+        }
+    }
+
     fn with_neighbours(me: NodeId, tree: &Tree, neighbours: Vec<NodeId>) -> Self {
         Self {
             me,

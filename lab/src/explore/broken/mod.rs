@@ -16,12 +16,14 @@
 
 pub mod banta;
 pub mod banta_fair;
+pub mod elections;
 pub mod maekawa;
 pub mod maekawa_voting;
 pub mod majority;
 pub mod permission;
 pub mod registers;
 pub mod singhal;
+pub mod started;
 pub mod token;
 
 use crate::explore::drafts;
@@ -174,7 +176,49 @@ switched! {
         "a site that is told of a leaving before the token comes forgets it";
     "banta_6_numbers" is banta::banta_6_numbers, violates "no deadlock":
         "of two sites the lower number is told, not the one that comes first";
+    "bully_one_period" is elections::bully_one_period, violates "agreement":
+        "a node waits for one period instead of two";
+    "bully_without_second_timer" is elections::bully_without_second_timer, violates "all can settle":
+        "a node that was answered waits for ever";
+    "bully_leads_at_once" is elections::bully_leads_at_once, violates "agreement":
+        "a node that comes back leads without asking for the epoch";
+    "bully_last_coordinator" is elections::bully_last_coordinator, violates "all can settle":
+        "it leads at once, and the last coordinator is believed, not the greatest";
+    "bully_old_view" is elections::bully_old_view, violates "all can settle":
+        "a node that recovers keeps its old view";
+    "bully_halt_without_lives" is elections::bully_halt_without_lives, violates "one leader":
+        "an answer to a node's former life counts in this one";
+    "ring_orphan" is elections::ring_orphan, violates "all can settle":
+        "only its caller takes a list off the ring";
+    "ring_without_epochs" is elections::ring_without_epochs, violates "all can settle":
+        "of two lists the last counts, not the greater epoch";
+    "ring_dead_winner" is elections::ring_dead_winner, violates "all can settle":
+        "a winner that is known to be down is followed";
+    "le_lann_unordered" is elections::le_lann_unordered, violates "agreement":
+        "channels do not keep order";
+    "echo_counts_messages" is elections::echo_counts_messages, violates "invariant":
+        "a node counts messages, not neighbours";
+    "extinction_count_kept" is elections::extinction_count_kept, violates "invariant":
+        "what was heard of a smaller wave counts for the greater";
+    "raymond_hasty" is started::raymond_hasty, violates "no deadlock":
+        "the lock starts while parents still change";
+    "central_empty_desk" is started::central_empty_desk, violates "mutual exclusion":
+        "a coordinator that comes back forgets who is inside";
+    "chang_roberts_crash" is elections::chang_roberts_crash, violates "all can settle":
+        "a node goes down";
+    "le_lann_crash" is elections::le_lann_crash, violates "all can settle":
+        "a node goes down";
+    "echo_crash" is elections::echo_crash, violates "all can settle":
+        "a node goes down";
+    "extinction_crash" is elections::extinction_crash, violates "all can settle":
+        "a node goes down";
     also
+    "echo_two_initiators" is elections::echo_two_initiators(),
+        mended elections::extinction_two_initiators(), violates "invariant":
+        "two initiators are not told apart";
+    "bully_split_brain" is elections::bully_split_brain(),
+        mended elections::bully_majority(), violates "one leader":
+        "the network is cut, and each half elects";
     "maekawa_voting" is maekawa::maekawa_voting(), mended maekawa::maekawa_remedied(),
         violates "no deadlock":
         "nobody gives a vote back before it has been inside";

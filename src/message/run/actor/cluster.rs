@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::sync::PoisonError;
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::time::Duration;
 
 use scopeguard::ScopeGuard;
@@ -20,7 +20,7 @@ use crate::message::{Channels, ClusterError, Input, NodeId, Protocol, Trace, Tra
 ///
 /// Dropping it shuts it down.
 pub struct Cluster<P: Protocol, T> {
-    shared: Arc<Shared<P, T>>,
+    pub(super) shared: Arc<Shared<P, T>>,
     threads: Vec<JoinHandle<()>>,
 }
 
@@ -33,6 +33,8 @@ pub(super) struct Shared<P: Protocol, T> {
     pub(super) period: Duration,
     /// The seed from which messages are shuffled, if they are.
     pub(super) shuffle: Option<u64>,
+    /// Which nodes are down, where that is no reason for the others to stop.
+    pub(super) is_down: Vec<AtomicBool>,
     /// Why nobody is let in any more. The first reason stays.
     down: Mutex<Option<Down>>,
 }
@@ -43,7 +45,7 @@ pub(super) struct Resource<P: Protocol, T> {
     /// How many users are inside, counted by themselves: a check on the protocol.
     pub(super) inside: AtomicUsize,
     /// Where its steps are written down, if they are.
-    record: Option<Record>,
+    pub(super) record: Option<Record>,
     /// Never contended: the protocol decides who gets it.
     pub(super) data: DataOf<P, T>,
 }
@@ -396,6 +398,7 @@ where
             receivers: receivers.into_iter().map(Mutex::new).collect(),
             period: self.period,
             shuffle: self.shuffle,
+            is_down: (0..first).map(|_| AtomicBool::new(false)).collect(),
             down: Mutex::new(None),
         });
         // Before any thread runs and any user asks. If a node fails, everybody is told.

@@ -25,6 +25,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! An [`Assembly`] is a cluster that elects. Its nodes can be crashed and brought back.
+//!
 //! # When a node dies
 //!
 //! These algorithms need an answer from every node that they ask. If one panics, refuses a message
@@ -32,6 +34,7 @@
 //! asks later, gets a [`Down`] that says why. A user that is inside may finish.
 #![forbid(unsafe_code)]
 
+mod assembly;
 mod cluster;
 mod data;
 mod error;
@@ -40,6 +43,7 @@ mod post;
 mod record;
 mod serve;
 
+pub use assembly::Assembly;
 pub use cluster::{Builder, Cluster, Ended};
 pub use data::{DataOf, Guarded};
 pub use error::{Down, HandleError, StartError};

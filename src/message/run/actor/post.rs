@@ -14,10 +14,22 @@ use crate::message::{
 pub(super) enum Mail<M> {
     /// From another node. In a traced cluster, `number` is that of the message in the trace.
     Message { resource: usize, from: NodeId, message: M, number: u64 },
-    /// From the node itself: a timer to watch.
-    Timer { resource: usize, timer: Timer, due: Instant },
+    /// From the node itself: a timer to watch, in the life in which it was set.
+    Timer { resource: usize, timer: Timer, due: Instant, life: u32 },
+    /// From outside: what the node is to do.
+    Order(Order),
+    /// From another node, or on its behalf: it is down, or up again.
+    Fate { node: NodeId, is_down: bool },
     /// No more.
     Stop,
+}
+
+/// What a node of an election is to do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Order {
+    Elect,
+    Crash,
+    Recover,
 }
 
 /// One node of one resource.
@@ -46,6 +58,8 @@ pub(super) struct State<P: Protocol> {
     out: Outbox<P::Message>,
     sent: Traffic,
     taken: bool,
+    /// How often it has crashed.
+    pub(super) life: u32,
 }
 
 impl<P: Protocol> Post<P> {
@@ -58,6 +72,7 @@ impl<P: Protocol> Post<P> {
             out: Outbox::new(),
             sent: Traffic::default(),
             taken: false,
+            life: 0,
         };
         Self { me, state: Mutex::new(state), news: Condvar::new(), entries_at_a_time }
     }
@@ -80,6 +95,18 @@ impl<P: Protocol> Post<P> {
     /// Whether the user is inside.
     pub(super) fn is_inside(&self) -> bool {
         self.state_at_any_rate().user.is_inside()
+    }
+
+    /// The node as it is.
+    pub(super) fn node(&self) -> P {
+        self.state_at_any_rate().node.clone()
+    }
+
+    /// The node crashes: its timers are of a former life. Says which life begins.
+    pub(super) fn crash(&self) -> u32 {
+        let mut state = self.state_at_any_rate();
+        state.life += 1;
+        state.life
     }
 
     pub(super) fn sent(&self) -> Traffic {
@@ -165,6 +192,7 @@ impl<P: Protocol> State<P> {
     /// Performs the node's outputs, and writes them down.
     fn perform(&mut self, wires: &Wires<'_, P::Message>, mut writing: Option<Step<'_>>) {
         let &Wires { me, resource, inboxes, period, .. } = wires;
+        let life = self.life;
         for output in self.out.drain() {
             let number = writing.as_mut().map_or(0, |writing| writing.output(&output));
             match output {
@@ -178,11 +206,12 @@ impl<P: Protocol> State<P> {
                 Output::SetTimer { timer, periods } => {
                     // A time that is never reached is never waited for.
                     if let Some(due) = Instant::now().checked_add(period.saturating_mul(periods)) {
-                        let _ = inboxes[me.index()].send(Mail::Timer { resource, timer, due });
+                        let _ =
+                            inboxes[me.index()].send(Mail::Timer { resource, timer, due, life });
                     }
                 }
-                // `step_lock` has noted it.
-                Output::Enter => {}
+                // `step_lock` has noted it; and the leader is in the node's state.
+                Output::Enter | Output::Leader(_) => {}
             }
         }
     }

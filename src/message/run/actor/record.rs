@@ -4,7 +4,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use crate::message::run::scribe::Scribe;
-use crate::message::{Input, Message, NodeId, Output, Time, Trace};
+use crate::message::{Happening, Input, Message, NodeId, Output, Time, Trace};
 
 /// The trace of a resource. Times are in microseconds since it began.
 pub(super) struct Record {
@@ -23,6 +23,12 @@ impl Record {
         let time = Time::units(self.began.elapsed().as_secs_f64() * 1e6);
         scribe.input(time, node, input, number);
         Step { scribe, time, node }
+    }
+
+    /// A node crashes.
+    pub(super) fn crash(&self, node: NodeId) {
+        let time = Time::units(self.began.elapsed().as_secs_f64() * 1e6);
+        self.scribe().trace.note(time, node, Happening::Crashes);
     }
 
     /// What has been written so far.

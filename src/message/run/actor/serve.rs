@@ -2,42 +2,145 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use super::cluster::Shared;
-use super::post::Mail;
+use super::error::Down;
+use super::post::{Mail, Order};
 use crate::lock::sync::threads::{Receiver, receive_until};
 use crate::message::random::Random;
-use crate::message::{Input, NodeId, Protocol, Timer};
+use crate::message::{Input, NodeId, NodeSet, Notice, Protocol, Timer};
 
 /// Runs a node until it is told to stop, or something is wrong.
 pub(super) fn serve<P: Protocol, T>(shared: &Shared<P, T>, me: NodeId) {
     let inbox = shared.receivers[me.index()].lock().expect("nobody else locks it");
-    let mut timers = BinaryHeap::new();
     let mut inbox = Inbox::new(&inbox, shared.shuffle.map(|seed| seed ^ u64::from(me.0)));
+    let mut node =
+        Serving { shared, me, timers: BinaryHeap::new(), life: Life::new(shared.inboxes.len()) };
     loop {
-        let due = timers.peek().map(|Reverse((due, ..)): &Reverse<(Instant, _, Timer)>| *due);
+        let due = node.timers.peek().map(|Reverse((due, ..))| *due);
         // A timer that is due goes before the inbox. Otherwise a busy node would never see its
         // timers.
         let mail =
             if due.is_some_and(|due| due <= Instant::now()) { None } else { inbox.next(due) };
-        let (resource, input, number) = match mail {
+        let goes_on = match mail {
             Some(Mail::Message { resource, from, message, number }) => {
-                (resource, Input::Receive { from, message }, number)
+                node.receive(resource, from, message, number)
             }
-            Some(Mail::Timer { resource, timer, due }) => {
-                timers.push(Reverse((due, resource, timer)));
-                continue;
+            Some(Mail::Timer { resource, timer, due, life }) => {
+                if life == node.life.number {
+                    node.timers.push(Reverse((due, resource, timer)));
+                }
+                Ok(())
             }
+            Some(Mail::Order(order)) => node.obey(order),
+            Some(Mail::Fate { node: other, is_down }) => node.learn(other, is_down),
             Some(Mail::Stop) => return,
             None => {
-                let Some(Reverse((_, resource, timer))) = timers.pop() else { return };
-                (resource, Input::Timeout(timer), 0)
+                let Some(Reverse((_, resource, timer))) = node.timers.pop() else { return };
+                shared.step(resource, me, Input::Timeout(timer), 0)
             }
         };
-        if shared.step(resource, me, input, number).is_err() {
+        if goes_on.is_err() {
             return;
         }
+    }
+}
+
+/// A node, as its thread sees it.
+struct Serving<'a, P: Protocol, T> {
+    shared: &'a Shared<P, T>,
+    me: NodeId,
+    timers: BinaryHeap<Reverse<(Instant, usize, Timer)>>,
+    life: Life,
+}
+
+/// Whether the node is down, how often it was, and of whom it was told that it is.
+struct Life {
+    number: u32,
+    is_down: bool,
+    told: NodeSet,
+}
+
+impl Life {
+    fn new(nodes: usize) -> Self {
+        Self { number: 0, is_down: false, told: NodeSet::empty(nodes) }
+    }
+}
+
+impl<P: Protocol, T> Serving<'_, P, T> {
+    fn receive(
+        &mut self,
+        resource: usize,
+        from: NodeId,
+        message: P::Message,
+        number: u64,
+    ) -> Result<(), Down> {
+        if self.life.is_down {
+            return Ok(());
+        }
+        self.learn(from, false)?;
+        self.shared.step(resource, self.me, Input::Receive { from, message }, number)
+    }
+
+    fn obey(&mut self, order: Order) -> Result<(), Down> {
+        match (order, self.life.is_down) {
+            (Order::Elect, false) => self.give(&Input::Elect),
+            (Order::Crash, false) => {
+                self.life.is_down = true;
+                self.life.told.clear();
+                self.timers.clear();
+                for resource in &self.shared.resources {
+                    self.life.number = resource.posts[self.me.index()].crash();
+                    if let Some(record) = &resource.record {
+                        record.crash(self.me);
+                    }
+                }
+                // All that it has sent is in the inboxes before this.
+                self.shared.is_down[self.me.index()].store(true, Ordering::SeqCst);
+                self.tell_others(true);
+                Ok(())
+            }
+            (Order::Recover, true) => {
+                self.life.is_down = false;
+                self.shared.is_down[self.me.index()].store(false, Ordering::SeqCst);
+                self.tell_others(false);
+                // It is told who is down, after what they have sent before.
+                for node in self.me.others(self.shared.inboxes.len()) {
+                    if self.shared.is_down[node.index()].load(Ordering::SeqCst) {
+                        let fate = Mail::Fate { node, is_down: true };
+                        let _ = self.shared.inboxes[self.me.index()].send(fate);
+                    }
+                }
+                self.give(&Input::Notice(Notice::Recovered))
+            }
+            (Order::Elect | Order::Crash, true) | (Order::Recover, false) => Ok(()),
+        }
+    }
+
+    fn tell_others(&self, is_down: bool) {
+        for node in self.me.others(self.shared.inboxes.len()) {
+            let fate = Mail::Fate { node: self.me, is_down };
+            let _ = self.shared.inboxes[node.index()].send(fate);
+        }
+    }
+
+    /// Hears of the fate of a node, if it is news.
+    fn learn(&mut self, node: NodeId, is_down: bool) -> Result<(), Down> {
+        let Life { told, is_down: i_am_down, .. } = &mut self.life;
+        let is_news = !*i_am_down && if is_down { told.insert(node) } else { told.remove(node) };
+        match (is_news, is_down) {
+            (false, _) => Ok(()),
+            (true, true) => self.give(&Input::Notice(Notice::Down(node))),
+            (true, false) => self.give(&Input::Notice(Notice::Up(node))),
+        }
+    }
+
+    /// Gives an input to the node of each resource.
+    fn give(&self, input: &Input<P::Message>) -> Result<(), Down> {
+        let resources = 0..self.shared.resources.len();
+        resources.into_iter().try_for_each(|it| self.shared.step(it, self.me, input.clone(), 0))
     }
 }
 
@@ -62,9 +165,21 @@ impl<'a, M> Inbox<'a, M> {
         }
         self.pile.extend(std::iter::from_fn(|| self.inbox.try_recv().ok()));
         let message = |mail: &Mail<M>| matches!(mail, Mail::Message { .. });
-        // Only messages are shuffled, not timers and the stop.
-        let own = self.pile.iter().position(|mail| !message(mail));
-        let chosen = own.unwrap_or_else(|| random.below(self.pile.len()));
+        // Only messages are shuffled, not timers, orders and the stop. What is said of a node comes
+        // after what it has said.
+        let own =
+            |mail: &Mail<M>| !message(mail) && !matches!(mail, Mail::Fate { is_down: true, .. });
+        let own = self.pile.iter().position(own);
+        let waiting = self.pile.iter().position(message);
+        let chosen = own.unwrap_or_else(|| match waiting {
+            None => 0,
+            Some(_) => loop {
+                let any = random.below(self.pile.len());
+                if message(&self.pile[any]) {
+                    break any;
+                }
+            },
+        });
         Some(self.pile.swap_remove(chosen))
     }
 }

@@ -18,6 +18,17 @@
 //! | `everybody enters` | sometimes: all users have been served, so that the rest is not vacuous |
 //! | `two contend` | sometimes: two users want in at the same time |
 //!
+//! Of an election, which has no user ([`Check::election`]):
+//!
+//! | property | holds if |
+//! |---|---|
+//! | `agreement` | no two nodes that live have settled on different leaders in the same epoch |
+//! | `expected inputs only` | as above |
+//! | `invariant` | the election's own [invariant](crate::message::Election::invariant) does, if it has one |
+//! | `one leader` | no two nodes that live lead, or follow two leaders, where that is [claimed](Check::one_leader) |
+//! | `all settle` | sometimes, unless [not claimed](Check::settling_apart): all that live have settled on one that lives, and all is silent |
+//! | `all can settle` | from every state that is possible once an election was called, they can, if nothing more befalls them; see [`Progress`] |
+//!
 //! ```
 //! use exclusion::message::check::{Check, Checker, Model};
 //! use exclusion::message::RicartAgrawala;
@@ -30,12 +41,16 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod election;
 mod model;
 mod network;
+mod plight;
+mod progress;
 mod state;
 mod trace;
 
 pub use model::{Check, Timers, Users};
+pub use progress::{PathOf, Progress, TooManyStates};
 pub use state::{Action, State};
 pub use stateright::{Checker, CheckerBuilder, Expectation, HasDiscoveries, Model, Path, Property};
 pub use trace::trace_of;

@@ -2,10 +2,13 @@
 
 use stateright::{Model, Property};
 
+use super::election::ElectionClaims;
 use super::network::Network;
-use super::state::{Action, Ghosts, State, Wish};
+use super::plight::Plight;
+use super::state::{Action, Ghosts, Rules, State, Wish};
 use crate::message::{
-    Channels, Claims, ClusterError, Input, Machine, NodeId, Phase, Protocol, Stamp, TokenClaim,
+    Channels, Claims, ClusterError, Input, Machine, NodeId, NodeSet, Phase, Protocol, Stamp,
+    TokenClaim,
 };
 
 /// When a timer may run out.
@@ -17,6 +20,13 @@ pub enum Timers {
     InTime,
     /// At any moment, as if messages took any time.
     AnyTime,
+    /// When their periods are over. A message takes at most one period. Time is counted in whole
+    /// periods: a message that is sent at one tick arrives before the next but one, a timer of d
+    /// periods runs out d ticks later, after the messages that are due by then. Bounds are closed,
+    /// so every order of events that is possible in continuous time is possible so
+    /// (Henzinger, Manna and Pnueli 1992), but for timers that would have to run out before a
+    /// message that is due at the same moment.
+    Timed,
 }
 
 /// When users may ask and leave.
@@ -42,6 +52,12 @@ pub struct Check<P: Protocol> {
     invariant: Option<Invariant<P>>,
     token: Option<TokenClaim<P>>,
     stamp: Option<fn(&P) -> Option<Stamp>>,
+    crashes: u8,
+    /// The nodes that may crash.
+    crashable: NodeSet,
+    recoveries: u8,
+    cut: Option<NodeSet>,
+    pub(super) election: Option<ElectionClaims<P>>,
 }
 
 /// The invariant over nodes and messages in flight. None if the algorithm claims none.
@@ -60,6 +76,7 @@ impl<P: Protocol> Check<P> {
         }
         Self {
             requests: vec![1; nodes.len()],
+            crashable: NodeSet::of(nodes.len(), NodeId::all(nodes.len())),
             nodes,
             channels: P::CHANNELS,
             timers: Timers::InTime,
@@ -69,6 +86,10 @@ impl<P: Protocol> Check<P> {
             invariant: None,
             token: None,
             stamp: None,
+            crashes: 0,
+            recoveries: 0,
+            cut: None,
+            election: None,
         }
     }
 
@@ -100,6 +121,44 @@ impl<P: Protocol> Check<P> {
     #[must_use]
     pub fn timers(mut self, timers: Timers) -> Self {
         self.timers = timers;
+        self
+    }
+
+    /// How many times a node may crash, at any moment. Its user dies with it. The others are told,
+    /// sooner or later, by a detector that is right: of a crash after all that the node has sent to
+    /// the one that is told, of a recovery before anything of the new life. A node that is back
+    /// before somebody has been told was never down, as far as that one knows.
+    #[must_use]
+    pub fn crashes(mut self, crashes: u8) -> Self {
+        self.crashes = crashes;
+        self
+    }
+
+    /// Only these nodes may crash.
+    ///
+    /// # Panics
+    /// If one of them is not there.
+    #[must_use]
+    pub fn crashes_of(mut self, nodes: impl IntoIterator<Item = NodeId>) -> Self {
+        self.crashable = NodeSet::of(self.nodes.len(), nodes);
+        self
+    }
+
+    /// How many times a node that has crashed may recover, at any moment.
+    #[must_use]
+    pub fn recoveries(mut self, recoveries: u8) -> Self {
+        self.recoveries = recoveries;
+        self
+    }
+
+    /// Nothing passes between these nodes and the others, and each side is told that the other is
+    /// down.
+    ///
+    /// # Panics
+    /// If one of them is not there.
+    #[must_use]
+    pub fn cut(mut self, side: impl IntoIterator<Item = NodeId>) -> Self {
+        self.cut = Some(NodeSet::of(self.nodes.len(), side));
         self
     }
 
@@ -151,6 +210,11 @@ impl<P: Protocol> Check<P> {
         &self.requests
     }
 
+    /// How many nodes may crash and recover, and whether the network is cut.
+    pub fn faults(&self) -> (u8, u8, bool) {
+        (self.crashes, self.recoveries, self.cut.is_some())
+    }
+
     /// In which order messages arrive, when timers may run out, and when users may ask and leave.
     pub fn circumstances(&self) -> (Channels, Timers, Users) {
         (self.channels, self.timers, self.users)
@@ -160,12 +224,24 @@ impl<P: Protocol> Check<P> {
         state.inside().count() <= self.nodes[0].entries_at_a_time()
     }
 
-    fn is_as_expected(&self, state: &State<P>) -> bool {
+    pub(super) fn is_as_expected(&self, state: &State<P>) -> bool {
         state.violation.is_none()
     }
 
     fn is_alive(&self, state: &State<P>) -> bool {
-        state.violation.is_some() || !state.is_silent() || state.waiting().next().is_none()
+        state.violation.is_some()
+            || !state.is_silent()
+            || state.waiting().next().is_none()
+            || self.has_news(state)
+    }
+
+    /// Whether a detector has something to tell.
+    fn has_news(&self, state: &State<P>) -> bool {
+        let nodes = NodeId::all(self.nodes.len());
+        state.plight.is_some() && {
+            let rules = self.rules();
+            nodes.clone().any(|one| nodes.clone().any(|other| state.has_news(one, other, &rules)))
+        }
     }
 
     fn keeps_invariant(&self, state: &State<P>) -> bool {
@@ -225,6 +301,38 @@ impl<P: Protocol> Check<P> {
         let one_too_many = |most: f64| (most * f64::from(self.wanted_in_all())) as u32 + 1;
         Ghosts { passed: self.bound_on_passing().is_some(), sent: self.most_sent.map(one_too_many) }
     }
+
+    fn rules(&self) -> Rules {
+        let timed = self.timers == Timers::Timed;
+        Rules { ghosts: self.ghosts(), timed, cut: self.cut.clone() }
+    }
+
+    /// Whether a timer may run out that has so many periods left.
+    fn may_run_out(&self, state: &State<P>, node: NodeId, left: u8) -> bool {
+        match self.timers {
+            Timers::AnyTime => true,
+            Timers::InTime => !state.awaits(node),
+            Timers::Timed => left == 0 && state.network.iter().all(|(_, _, sent)| sent.due > 0),
+        }
+    }
+
+    /// What may befall the nodes, and what they are told.
+    fn add_faults(&self, state: &State<P>, actions: &mut Vec<Action<P::Message>>) {
+        let Some(plight) = &state.plight else { return };
+        let rules = self.rules();
+        let nodes = NodeId::all(self.nodes.len());
+        for node in nodes.clone() {
+            let is_down = plight.down.contains(node);
+            if !is_down && plight.crashes_left > 0 && self.crashable.contains(node) {
+                actions.push(Action::Crash(node));
+            }
+            if is_down && plight.recoveries_left > 0 {
+                actions.push(Action::Recover(node));
+            }
+            let observers = nodes.clone().filter(|&it| state.has_news(it, node, &rules));
+            actions.extend(observers.map(|observer| Action::Notify { observer, node }));
+        }
+    }
 }
 
 impl<P: Claims> Check<P> {
@@ -274,9 +382,12 @@ impl<P: Protocol> Model for Check<P> {
             users: self.requests.iter().map(user).collect(),
             violation: None,
             sent: 0,
+            plight: (self.crashes > 0 || self.cut.is_some())
+                .then(|| Box::new(Plight::new(self.nodes.len(), self.crashes, self.recoveries))),
         };
+        let rules = self.rules();
         for node in NodeId::all(self.nodes.len()) {
-            state.give(node, Input::Start, self.ghosts());
+            state.give(node, Input::Start, &rules);
         }
         vec![state]
     }
@@ -287,26 +398,38 @@ impl<P: Protocol> Model for Check<P> {
         }
         let users_act = self.users == Users::AnyTime || state.network.is_empty();
         let users = NodeId::all(state.users.len()).zip(&state.users);
-        for (node, user) in users.filter(|_| users_act) {
+        for (node, user) in users.filter(|(node, _)| users_act && !state.is_down(*node)) {
             match user.phase {
+                Phase::Idle if user.requests_left > 0 && self.election.is_some() => {
+                    actions.push(Action::Elect(node));
+                }
                 Phase::Idle if user.requests_left > 0 => actions.push(Action::Request(node)),
                 Phase::Inside => actions.push(Action::Leave(node)),
                 Phase::Idle | Phase::Waiting => {}
             }
         }
         let deliveries = state.network.deliverable().into_iter();
-        actions.extend(deliveries.map(|(from, to, message)| Action::Deliver { from, to, message }));
+        // Whoever was told that the sender is down hears first that it is up.
+        let heard = deliveries.filter(|(from, to, _)| !state.was_told(*to, *from));
+        actions.extend(heard.map(|(from, to, sent)| {
+            let message = sent.message;
+            Action::Deliver { from, to, message }
+        }));
         let mut last = None;
-        for &(node, timer) in &state.timers {
-            let may_run_out = self.timers == Timers::AnyTime || !state.awaits(node);
+        for &(node, timer, left) in &state.timers {
+            let may_run_out = self.may_run_out(state, node, left);
             if may_run_out && last.replace((node, timer)) != Some((node, timer)) {
                 actions.push(Action::Timeout(node, timer));
             }
         }
+        self.add_faults(state, actions);
+        if self.timers == Timers::Timed && state.may_tick() {
+            actions.push(Action::Tick);
+        }
     }
 
     fn next_state(&self, state: &State<P>, action: Self::Action) -> Option<State<P>> {
-        state.after(&action, self.ghosts())
+        state.after(&action, &self.rules())
     }
 
     fn format_action(&self, action: &Self::Action) -> String {
@@ -314,6 +437,9 @@ impl<P: Protocol> Model for Check<P> {
     }
 
     fn properties(&self) -> Vec<Property<Self>> {
+        if let Some(claims) = &self.election {
+            return claims.properties();
+        }
         let mut properties = vec![
             Property::always("mutual exclusion", Self::is_exclusive),
             Property::always("expected inputs only", Self::is_as_expected),

@@ -9,6 +9,13 @@ use crate::message::{Channels, NodeId};
 /// Sender, receiver, message.
 pub(super) type Envelope<M> = (NodeId, NodeId, M);
 
+/// A message, and within how many periods it arrives, where time is counted.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Sent<M> {
+    pub(super) message: M,
+    pub(super) due: u8,
+}
+
 /// The messages in flight.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Network<M> {
@@ -75,6 +82,21 @@ impl<M: Clone + Eq + Hash> Network<M> {
             Self::AnyOrder(sorted) => {
                 let position = sorted.iter().position(|(_, envelope)| envelope == wanted);
                 position.map(|position| sorted.remove(position)).is_some()
+            }
+        }
+    }
+
+    /// Throws away what matches, or changes it.
+    pub(super) fn rewrite(&mut self, mut change: impl FnMut(NodeId, NodeId, M) -> Option<M>) {
+        let envelopes: Vec<Envelope<M>> =
+            self.iter().map(|(from, to, message)| (from, to, message.clone())).collect();
+        match self {
+            Self::Fifo(queues) => queues.clear(),
+            Self::AnyOrder(sorted) => sorted.clear(),
+        }
+        for (from, to, message) in envelopes {
+            if let Some(message) = change(from, to, message) {
+                self.send(from, to, message);
             }
         }
     }

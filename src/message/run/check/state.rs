@@ -2,8 +2,11 @@
 
 use std::fmt;
 
-use super::network::{Envelope, Network};
-use crate::message::{Input, NodeId, Outbox, Output, Phase, Protocol, Timer, Violation, step_lock};
+use super::network::{Network, Sent};
+use super::plight::{Plight, is_cut};
+use crate::message::{
+    Input, NodeId, NodeSet, Outbox, Output, Phase, Protocol, Timer, Violation, step_lock,
+};
 
 /// An action: one step of the model.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -24,6 +27,28 @@ pub enum Action<M> {
     },
     /// A timer runs out.
     Timeout(NodeId, Timer),
+    /// A node calls an election.
+    Elect(NodeId),
+    /// A node goes down.
+    Crash(NodeId),
+    /// A node comes back.
+    Recover(NodeId),
+    /// A node is told that another is down, or up again.
+    Notify {
+        /// Who is told.
+        observer: NodeId,
+        /// Of whom.
+        node: NodeId,
+    },
+    /// A period passes.
+    Tick,
+}
+
+impl<M> Action<M> {
+    /// Whether it is something that may befall the nodes, but need not.
+    pub fn is_fault(&self) -> bool {
+        matches!(self, Self::Crash(_) | Self::Recover(_))
+    }
 }
 
 impl<M: fmt::Debug> fmt::Display for Action<M> {
@@ -35,6 +60,13 @@ impl<M: fmt::Debug> fmt::Display for Action<M> {
                 write!(f, "{to} receives {message:?} from {from}")
             }
             Self::Timeout(node, Timer(timer)) => write!(f, "timer {timer} of {node} runs out"),
+            Self::Elect(node) => write!(f, "{node} calls an election"),
+            Self::Crash(node) => write!(f, "{node} crashes"),
+            Self::Recover(node) => write!(f, "{node} recovers"),
+            Self::Notify { observer, node } => {
+                write!(f, "{observer} is told of the fate of {node}")
+            }
+            Self::Tick => write!(f, "a period passes"),
         }
     }
 }
@@ -44,15 +76,27 @@ impl<M: fmt::Debug> fmt::Display for Action<M> {
 pub struct State<P: Protocol> {
     /// The nodes.
     pub nodes: Vec<P>,
-    pub(super) network: Network<P::Message>,
-    /// The timers that run, sorted.
-    pub(super) timers: Vec<(NodeId, Timer)>,
+    pub(super) network: Network<Sent<P::Message>>,
+    /// The timers that run, sorted, and in how many periods they run out, where time is counted.
+    pub(super) timers: Vec<(NodeId, Timer, u8)>,
     pub(super) users: Vec<Wish>,
     /// The violation that happened, if any. Such a state has no successors.
     pub violation: Option<Violation>,
     /// How many messages have been sent. Counted only if a bound is claimed, and only up to one
     /// more than the bound.
     pub(super) sent: u32,
+    /// None where nothing befalls the nodes.
+    pub(super) plight: Option<Box<Plight>>,
+}
+
+/// What does not change from state to state.
+#[derive(Clone, Debug)]
+pub(super) struct Rules {
+    pub(super) ghosts: Ghosts,
+    /// Whether time is counted in periods.
+    pub(super) timed: bool,
+    /// One side of a cut.
+    pub(super) cut: Option<NodeSet>,
 }
 
 /// Ghost counters. They enlarge the state space: only those are switched on that a property needs.
@@ -74,10 +118,18 @@ pub(super) struct Wish {
     pub(super) passed: u8,
 }
 
+impl Wish {
+    /// The user asks once more, if it still wants to.
+    fn ask(&mut self) -> Option<()> {
+        self.requests_left = self.requests_left.checked_sub(1)?;
+        Some(())
+    }
+}
+
 impl<P: Protocol> State<P> {
     /// The messages in flight: sender, receiver, message.
     pub fn in_flight(&self) -> impl Iterator<Item = (NodeId, NodeId, &P::Message)> {
-        self.network.iter()
+        self.network.iter().map(|(from, to, sent)| (from, to, &sent.message))
     }
 
     /// The nodes whose users are inside.
@@ -106,32 +158,58 @@ impl<P: Protocol> State<P> {
     }
 
     /// The state after an action. None if it cannot happen.
-    pub(super) fn after(&self, action: &Action<P::Message>, ghosts: Ghosts) -> Option<Self> {
+    pub(super) fn after(&self, action: &Action<P::Message>, rules: &Rules) -> Option<Self> {
         let mut next = self.clone();
         let (node, input) = match action {
             Action::Request(node) => {
-                let user = &mut next.users[node.index()];
-                user.requests_left = user.requests_left.checked_sub(1)?;
+                next.users[node.index()].ask()?;
                 (*node, Input::Request)
+            }
+            Action::Elect(node) => {
+                next.users[node.index()].ask()?;
+                (*node, Input::Elect)
+            }
+            Action::Crash(node) => {
+                next.crash(*node)?;
+                return Some(next);
+            }
+            Action::Recover(node) => {
+                next.recover(*node, rules)?;
+                return Some(next);
+            }
+            Action::Notify { observer, node } => {
+                next.notify(*observer, *node, rules)?;
+                return Some(next);
+            }
+            Action::Tick => {
+                next.tick();
+                return Some(next);
             }
             Action::Leave(node) => (*node, Input::Release),
             Action::Deliver { from, to, message } => {
-                let envelope: Envelope<_> = (*from, *to, message.clone());
-                next.network.take(&envelope).then_some(())?;
+                // Of equal messages the one that is due first.
+                let mut taken = (0..=1).map(|due| Sent { message: message.clone(), due });
+                taken.find(|sent| next.network.take(&(*from, *to, sent.clone())))?;
+                if next.is_down(*to) {
+                    return Some(next);
+                }
                 (*to, Input::Receive { from: *from, message: message.clone() })
             }
             Action::Timeout(node, timer) => {
-                let set = next.timers.iter().position(|it| it == &(*node, *timer))?;
+                let is_it =
+                    |&(of, it, left): &(NodeId, Timer, u8)| (of, it, left) == (*node, *timer, 0);
+                let set = next.timers.iter().position(is_it)?;
                 next.timers.remove(set);
                 (*node, Input::Timeout(*timer))
             }
         };
-        next.give(node, input, ghosts);
+        next.give(node, input, rules);
         Some(next)
     }
 
     /// Gives a node an input, and applies its outputs.
-    pub(super) fn give(&mut self, node: NodeId, input: Input<P::Message>, ghosts: Ghosts) {
+    pub(super) fn give(&mut self, node: NodeId, input: Input<P::Message>, rules: &Rules) {
+        let ghosts = rules.ghosts;
         let mut out = Outbox::new();
         let (machine, user) = (&mut self.nodes[node.index()], &mut self.users[node.index()]);
         self.violation = step_lock(machine, &mut user.phase, input, &mut out).err();
@@ -141,14 +219,20 @@ impl<P: Protocol> State<P> {
         for output in out.drain() {
             match output {
                 Output::Send { to, message } => {
-                    self.network.send(node, to, message);
+                    if !self.is_lost_to(to) && !is_cut(rules.cut.as_ref(), node, to) {
+                        self.network.send(node, to, Sent { message, due: u8::from(rules.timed) });
+                    }
                     self.sent = ghosts.sent.map_or(0, |most| most.min(self.sent + 1));
                 }
-                Output::SetTimer { timer, .. } => {
-                    let place = self.timers.partition_point(|it| *it < (node, timer));
-                    self.timers.insert(place, (node, timer));
+                Output::SetTimer { timer, periods } => {
+                    let left =
+                        if rules.timed { u8::try_from(periods).unwrap_or(u8::MAX) } else { 0 };
+                    let place = self.timers.partition_point(|it| *it < (node, timer, left));
+                    self.timers.insert(place, (node, timer, left));
                 }
                 Output::Enter => self.enter(node, ghosts),
+                // It is in the node's state.
+                Output::Leader(_) => {}
             }
         }
     }

@@ -1,5 +1,6 @@
 //! Makes a trace of what a checker found: to read, to draw, and to replay.
 
+use std::collections::HashSet;
 use std::fmt::Debug;
 use std::hash::Hash;
 
@@ -8,7 +9,9 @@ use stateright::Path;
 use super::model::Check;
 use super::state::{Action, State};
 use crate::message::run::scribe::Scribe;
-use crate::message::{Input, NodeId, Outbox, Output, Protocol, Time, Trace, step};
+use crate::message::{
+    Happening, Input, NodeId, NodeSet, Notice, Outbox, Output, Protocol, Time, Trace, step,
+};
 
 /// The trace of what a checker found, one unit of time per step.
 pub fn trace_of<P>(check: &Check<P>, path: Path<State<P>, Action<P::Message>>) -> Trace
@@ -21,6 +24,8 @@ where
         nodes: check.cluster().to_vec(),
         scribe: Scribe::default(),
         in_flight: Vec::new(),
+        down: NodeSet::empty(check.cluster().len()),
+        told: HashSet::new(),
     };
     for node in NodeId::all(writer.nodes.len()) {
         writer.write(Time::default(), node, Input::Start, 0);
@@ -31,6 +36,29 @@ where
             Action::Request(node) => writer.write(time, node, Input::Request, 0),
             Action::Leave(node) => writer.write(time, node, Input::Release, 0),
             Action::Timeout(node, timer) => writer.write(time, node, Input::Timeout(timer), 0),
+            Action::Elect(node) => writer.write(time, node, Input::Elect, 0),
+            Action::Recover(node) => {
+                writer.down.remove(node);
+                writer.write(time, node, Input::Notice(Notice::Recovered), 0);
+            }
+            Action::Notify { observer, node } => {
+                let is_news = writer.told.insert((observer, node));
+                let notice = if is_news { Notice::Down(node) } else { Notice::Up(node) };
+                if !is_news {
+                    writer.told.remove(&(observer, node));
+                }
+                writer.write(time, observer, Input::Notice(notice), 0);
+            }
+            Action::Crash(node) => {
+                writer.down.insert(node);
+                writer.told.retain(|(observer, _)| *observer != node);
+                writer.scribe.trace.note(time, node, Happening::Crashes);
+            }
+            Action::Tick => {}
+            // It is lost.
+            Action::Deliver { from, to, message } if writer.down.contains(to) => {
+                writer.arrive(from, to, &message);
+            }
             Action::Deliver { from, to, message } => {
                 let number = writer.arrive(from, to, &message);
                 writer.write(time, to, Input::Receive { from, message }, number);
@@ -44,6 +72,9 @@ struct Writer<P: Protocol> {
     nodes: Vec<P>,
     scribe: Scribe,
     in_flight: Vec<(u64, NodeId, NodeId, P::Message)>,
+    down: NodeSet,
+    /// Who was told that who is down.
+    told: HashSet<(NodeId, NodeId)>,
 }
 
 impl<P: Protocol> Writer<P> {

@@ -19,17 +19,24 @@
 //! assert_eq!(report.messages.total(), 100 * 2 * (5 - 1));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! A [`Contest`] is an election: who calls, who goes down and comes back, where the network is cut,
+//! and who is told.
 #![forbid(unsafe_code)]
 
+mod contest;
 mod delay;
 mod error;
+mod faults;
 mod queue;
 mod report;
 mod workload;
 mod world;
 
+pub use contest::{Contest, ContestReport};
 pub use delay::Delay;
 pub use error::{SimCause, SimError};
+pub use faults::{Fault, Notices};
 pub use report::{Report, Spread};
 pub use workload::Workload;
 pub use world::View;
@@ -58,21 +65,28 @@ struct Settings {
     most_events: u64,
 }
 
-impl<P: Protocol> Simulation<P> {
-    /// A simulation of these nodes: each enters once in turn, messages and critical sections take
-    /// T, and arrive in the order that the protocol needs.
-    pub fn new(nodes: Vec<P>) -> Self {
-        let settings = Settings {
+impl Settings {
+    /// Each enters once in turn; messages and critical sections take T.
+    fn new(channels: Channels) -> Self {
+        Self {
             seed: 0,
             delay: Delay::Constant(1.0),
-            channels: P::CHANNELS,
+            channels,
             inside: Delay::Constant(1.0),
             outside: Delay::Constant(0.0),
             period: None,
             workload: Workload::InTurn { rounds: 1 },
             traced: false,
             most_events: 1_000_000_000,
-        };
+        }
+    }
+}
+
+impl<P: Protocol> Simulation<P> {
+    /// A simulation of these nodes: each enters once in turn, messages and critical sections take
+    /// T, and arrive in the order that the protocol needs.
+    pub fn new(nodes: Vec<P>) -> Self {
+        let settings = Settings::new(P::CHANNELS);
         Self { nodes, settings }
     }
 

@@ -2,8 +2,10 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use super::contest::Script;
 use super::delay::Transit;
 use super::error::{SimCause, SimError};
+use super::faults::{Fault, Plight};
 use super::queue::Queue;
 use super::report::{Report, Sample};
 use super::workload::Arrivals;
@@ -17,7 +19,7 @@ use crate::message::{
 
 /// A future event.
 #[derive(Debug)]
-enum Coming<M> {
+pub(super) enum Coming<M> {
     /// A user arrives. If it has not left yet, its request joins its backlog.
     Arrival(NodeId),
     Leaving(NodeId),
@@ -27,7 +29,12 @@ enum Coming<M> {
         number: u64,
         message: M,
     },
-    Timeout(NodeId, Timer),
+    /// In which life of the node it was set.
+    Timeout(NodeId, Timer, u32),
+    Call(NodeId),
+    Fault(Fault),
+    /// A node's detector looks at another.
+    Look(NodeId, NodeId),
 }
 
 /// A node's user, and the times of its requests.
@@ -58,24 +65,24 @@ impl<P: Protocol> View<'_, P> {
     pub fn in_flight(&self) -> impl Iterator<Item = (NodeId, NodeId, &P::Message)> {
         self.queue.iter().filter_map(|coming| match coming {
             Coming::Delivery { from, to, message, .. } => Some((*from, *to, message)),
-            Coming::Arrival(_) | Coming::Leaving(_) | Coming::Timeout(..) => None,
+            _ => None,
         })
     }
 }
 
 pub(super) struct World<P: Protocol> {
-    nodes: Vec<P>,
+    pub(super) nodes: Vec<P>,
     users: Vec<Client>,
     out: Outbox<P::Message>,
-    now: Time,
+    pub(super) now: Time,
     queue: Queue<Coming<P::Message>>,
     transit: Transit,
     random: Random,
     stay: Delay,
     stay_outside: Delay,
-    period: f64,
+    pub(super) period: f64,
     arrivals: Arrivals,
-    /// Arrivals that are announced but have not happened.
+    /// Arrivals, calls and faults that are announced but have not happened.
     announced: u64,
     /// Messages and timers in flight.
     in_flight: u64,
@@ -83,7 +90,13 @@ pub(super) struct World<P: Protocol> {
     active: u64,
     inside: usize,
     most_events: u64,
-    tally: Tally,
+    /// None where nothing befalls the nodes.
+    pub(super) plight: Option<Box<Plight>>,
+    /// Who is down from the beginning.
+    missing: Vec<NodeId>,
+    /// When a node last settled on a leader.
+    pub(super) settled_at: Time,
+    pub(super) tally: Tally,
 }
 
 impl<P: Protocol> World<P> {
@@ -106,16 +119,39 @@ impl<P: Protocol> World<P> {
             active: 0,
             inside: 0,
             most_events: settings.most_events,
+            plight: None,
+            missing: Vec::new(),
+            settled_at: Time::default(),
             tally: Tally::new(count, settings.traced),
         }
     }
 
+    /// The same, where more happens than what users do.
+    pub(super) fn with(mut self, script: Script) -> Self {
+        let Script { calls, down, faults, notices } = script;
+        if !(down.is_empty() && faults.is_empty()) {
+            self.plight = Some(Box::new(Plight::new(self.nodes.len(), &notices)));
+        }
+        self.missing = down;
+        faults.into_iter().for_each(|(time, fault)| self.schedule(time, Coming::Fault(fault)));
+        calls.into_iter().for_each(|(time, node)| self.schedule(time, Coming::Call(node)));
+        self
+    }
+
     pub(super) fn run(
+        self,
+        check: impl FnMut(&View<'_, P>) -> Result<(), String>,
+    ) -> Result<Report, SimError> {
+        self.finish(check).map(|world| world.tally.report(world.now))
+    }
+
+    /// Runs it to the end, and keeps it.
+    pub(super) fn finish(
         mut self,
         mut check: impl FnMut(&View<'_, P>) -> Result<(), String>,
-    ) -> Result<Report, SimError> {
+    ) -> Result<Self, SimError> {
         match self.go_on(&mut check) {
-            Ok(()) => Ok(self.tally.report(self.now)),
+            Ok(()) => Ok(self),
             Err(cause) => Err(SimError {
                 time: self.now,
                 cause,
@@ -131,6 +167,8 @@ impl<P: Protocol> World<P> {
         for node in NodeId::all(self.nodes.len()) {
             self.give(node, Input::Start, 0)?;
         }
+        let missing = std::mem::take(&mut self.missing);
+        self.begin_without(&missing)?;
         loop {
             let silent = self.active == 0 && (self.in_flight == 0 || !P::RESTS);
             if silent {
@@ -163,12 +201,37 @@ impl<P: Protocol> World<P> {
         match coming {
             Coming::Delivery { from, to, number, message } => {
                 self.in_flight -= 1;
+                if let Some(plight) = &self.plight {
+                    if plight.down.contains(to) || plight.is_cut(from, to) {
+                        return Ok(());
+                    }
+                    // Whoever was told that the sender is down hears first that it is up.
+                    if plight.was_told(to, from) {
+                        self.notify(to, from)?;
+                    }
+                }
                 self.tally.load[to.index()] += 1;
                 self.give(to, Input::Receive { from, message }, number)
             }
-            Coming::Timeout(node, timer) => {
+            Coming::Timeout(node, timer, life) => {
                 self.in_flight -= 1;
+                if self.life(node) != life {
+                    return Ok(());
+                }
                 self.give(node, Input::Timeout(timer), 0)
+            }
+            Coming::Call(node) => {
+                self.announced -= 1;
+                let is_down = self.plight.as_ref().is_some_and(|it| it.down.contains(node));
+                if is_down { Ok(()) } else { self.give(node, Input::Elect, 0) }
+            }
+            Coming::Fault(fault) => {
+                self.announced -= 1;
+                self.befall(&fault)
+            }
+            Coming::Look(observer, node) => {
+                self.announced -= 1;
+                self.notify(observer, node)
             }
             Coming::Arrival(node) => {
                 self.announced -= 1;
@@ -186,8 +249,17 @@ impl<P: Protocol> World<P> {
     }
 
     fn announce(&mut self, (time, node): (Time, NodeId)) {
+        self.schedule(time, Coming::Arrival(node));
+    }
+
+    /// Puts down what will come in any case.
+    pub(super) fn schedule(&mut self, time: Time, coming: Coming<P::Message>) {
         self.announced += 1;
-        self.queue.push(time, Coming::Arrival(node));
+        self.queue.push(time, coming);
+    }
+
+    fn life(&self, node: NodeId) -> u32 {
+        self.plight.as_ref().map_or(0, |plight| plight.life(node))
     }
 
     fn ask(&mut self, node: NodeId, came_at: Time) -> Result<(), SimCause> {
@@ -233,7 +305,7 @@ impl<P: Protocol> World<P> {
     /// Gives a node an input, and performs its outputs: sends its messages, sets its timers, and
     /// lets its user in. If the input is a message, `number` is that of the message.
     #[inline]
-    fn give(
+    pub(super) fn give(
         &mut self,
         node: NodeId,
         input: Input<P::Message>,
@@ -254,6 +326,10 @@ impl<P: Protocol> World<P> {
                 Output::Send { to, message } => {
                     self.in_flight += 1;
                     self.tally.send(node, &message);
+                    if self.plight.as_ref().is_some_and(|plight| plight.is_cut(node, to)) {
+                        self.in_flight -= 1;
+                        continue;
+                    }
                     let arrival = self.transit.arrival(self.now, node, to, &mut self.random);
                     self.queue.push(arrival, Coming::Delivery { from: node, to, number, message });
                 }
@@ -262,8 +338,11 @@ impl<P: Protocol> World<P> {
                     // One tick more than the periods, so that every message that was sent in time
                     // has arrived before.
                     let wait = Time::units(self.period * f64::from(periods)).0;
-                    self.queue.push(self.now.after(wait).after(1), Coming::Timeout(node, timer));
+                    let life = self.plight.as_ref().map_or(0, |plight| plight.life(node));
+                    let due = self.now.after(wait).after(1);
+                    self.queue.push(due, Coming::Timeout(node, timer, life));
                 }
+                Output::Leader(_) => self.settled_at = self.now,
                 Output::Enter => entered = true,
             }
         }
@@ -278,11 +357,11 @@ impl<P: Protocol> World<P> {
 }
 
 /// What goes into the report.
-struct Tally {
+pub(super) struct Tally {
     entries: u64,
     requests: u64,
     events: u64,
-    messages: Traffic,
+    pub(super) messages: Traffic,
     sent: u64,
     /// Messages and entries at the end of the last episode.
     episode: (u64, u64),
@@ -296,7 +375,7 @@ struct Tally {
     bypass: u64,
     most_inside: usize,
     load: Vec<u64>,
-    scribe: Option<Scribe>,
+    pub(super) scribe: Option<Scribe>,
 }
 
 impl Tally {

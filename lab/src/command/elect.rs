@@ -1,0 +1,250 @@
+//! `lab elect`.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use exclusion::message::registry::{ELECTIONS, ElectionAlgorithm, Electorate, Ground};
+use exclusion::message::sim::{Delay, Fault};
+use exclusion::message::{Graph, NodeId};
+use lab::count::elections::{Poll, Row, TOLD, story, table};
+use lab::draw::diagram::{Diagram, Unit};
+
+use super::destination::Destination;
+use super::graph::{self, graph};
+use super::registry::election;
+use super::{Outcome, say, say_json};
+
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  cargo lab elect
+  cargo lab elect bully --nodes 5 --crash 4
+  cargo lab elect bully --nodes 6 --crash 5 --initiators 2 --json
+  cargo lab elect bully --nodes 5 --initiators 0,2 --cut 0,1 --diagram split-brain.svg
+  cargo lab elect bully --nodes 4 --crash 3@1.5 --recover 3@12 --delays random --seed 7
+  cargo lab elect ring_election --nodes 6 --crash 5,2 --initiators 0,1
+  cargo lab elect chang_roberts --nodes 7 --initiators all
+  cargo lab elect echo --nodes 1024 --graph hypercube
+  cargo lab elect extinction --nodes 12 --graph random:20:3 --initiators 1,4,9")]
+pub(crate) struct ElectCommand {
+    /// The election to hold (`lab list` names them) [default: each, beside its formula]
+    algorithm: Option<String>,
+    /// How many nodes [default: as many as show best what it does]
+    #[arg(long)]
+    nodes: Option<usize>,
+    /// The graph, for an election that runs on any [default: complete]
+    #[arg(long, requires = "algorithm", long_help = format!("The graph, for an election that runs on any: {} [default: complete]", graph::HELP))]
+    graph: Option<String>,
+    /// Who is down, separated by commas: from the beginning, or from a time on, as NODE@TIME
+    #[arg(long, value_delimiter = ',', requires = "algorithm")]
+    crash: Vec<String>,
+    /// Who comes back, and when, as NODE@TIME, separated by commas
+    #[arg(long, value_delimiter = ',', requires = "crash")]
+    recover: Vec<String>,
+    /// Cut these nodes off from the others, from the beginning
+    #[arg(long, value_delimiter = ',', requires = "algorithm")]
+    cut: Vec<u32>,
+    /// Who calls the election, separated by commas; or all [default: the lowest that is not down]
+    #[arg(long, value_delimiter = ',', requires = "algorithm")]
+    initiators: Vec<String>,
+    /// How long messages take
+    #[arg(long, default_value = "constant")]
+    delays: Delays,
+    /// The seed of the random numbers
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Draw the election, as SVG
+    #[arg(long, value_name = "PATH", requires = "algorithm")]
+    diagram: Option<PathBuf>,
+    /// Print one JSON object per election
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Delays {
+    /// T each
+    Constant,
+    /// Anything up to T
+    Random,
+}
+
+impl ElectCommand {
+    pub(crate) fn run(&self) -> Outcome {
+        let rows = match &self.algorithm {
+            Some(name) => vec![self.hold(election(name)?)?],
+            None => self.hold_each()?,
+        };
+        if let (Some(path), [row]) = (&self.diagram, &rows[..]) {
+            self.draw(row, path)?;
+        }
+        if self.json {
+            rows.iter().for_each(say_json);
+        } else {
+            if let [row] = &rows[..] {
+                self.tell(row);
+            }
+            say(table(&rows).trim_end());
+        }
+        Ok(rows.iter().all(|row| row.ok))
+    }
+
+    /// Each election once: the highest is down where that may be, and the lowest calls.
+    fn hold_each(&self) -> Result<Vec<Row>, String> {
+        let hold = |algorithm: &'static ElectionAlgorithm| {
+            let nodes = self.nodes.unwrap_or(algorithm.nodes_to_show);
+            let top = nodes.checked_sub(1).filter(|_| algorithm.stands_crashes).map(NodeId::at);
+            let poll = Poll {
+                graph: ground(algorithm, None),
+                initiators: vec![NodeId(0)],
+                crashed: top.into_iter().collect(),
+                faults: Vec::new(),
+                delay: self.delay(),
+                seed: self.seed,
+            };
+            built(algorithm, &Electorate::of(nodes), &poll)
+        };
+        ELECTIONS.iter().map(hold).collect()
+    }
+
+    fn hold(&self, algorithm: &'static ElectionAlgorithm) -> Result<Row, String> {
+        let nodes = self.nodes.unwrap_or(algorithm.nodes_to_show);
+        let chosen = self.graph.as_ref().map(|text| graph(text, nodes)).transpose()?;
+        let name = ground(algorithm, chosen.as_ref());
+        let electorate = chosen.map_or(Electorate::of(nodes), Electorate::on);
+        let (crashed, faults) = (self.crashed(nodes)?, self.faults(nodes)?);
+        let initiators = self.initiators(nodes, &crashed)?;
+        let poll =
+            Poll { graph: name, initiators, crashed, faults, delay: self.delay(), seed: self.seed };
+        built(algorithm, &electorate, &poll)
+    }
+
+    fn delay(&self) -> Delay {
+        match self.delays {
+            Delays::Constant => Delay::Constant(1.0),
+            Delays::Random => Delay::Uniform(0.0, 1.0),
+        }
+    }
+
+    /// Who is down from the beginning.
+    fn crashed(&self, nodes: usize) -> Result<Vec<NodeId>, String> {
+        let mut crashed = Vec::new();
+        for text in &self.crash {
+            match moment(text)? {
+                (node, None) if crashed.contains(&node) => {
+                    return Err(format!("{node} is down already: name it once with --crash"));
+                }
+                (node, None) => crashed.push(node),
+                (_, Some(_)) => {}
+            }
+        }
+        if nodes > 0 && crashed.len() == nodes {
+            return Err("all nodes are down: leave one that can lead out of --crash".to_owned());
+        }
+        Ok(crashed)
+    }
+
+    /// Who goes down later, who comes back, and who is cut off.
+    fn faults(&self, nodes: usize) -> Result<Vec<(f64, Fault)>, String> {
+        let mut faults = Vec::new();
+        for text in &self.crash {
+            if let (node, Some(time)) = moment(text)? {
+                faults.push((time, Fault::Crash(node)));
+            }
+        }
+        for text in &self.recover {
+            let (node, time) = moment(text)?;
+            let time = time.ok_or_else(|| format!("say when {node} comes back: as {text}@5"))?;
+            faults.push((time, Fault::Recover(node)));
+        }
+        if !self.cut.is_empty() {
+            let side: Vec<_> = self.cut.iter().copied().map(NodeId).collect();
+            if side.len() >= nodes {
+                return Err("a cut leaves somebody on the other side: name fewer with --cut".into());
+            }
+            faults.push((0.0, Fault::Cut(side)));
+        }
+        Ok(faults)
+    }
+
+    fn initiators(&self, nodes: usize, crashed: &[NodeId]) -> Result<Vec<NodeId>, String> {
+        let live = NodeId::all(nodes).filter(|node| !crashed.contains(node));
+        let mut initiators = match &self.initiators[..] {
+            [] => live.take(1).collect(),
+            [all] if all == "all" => live.collect(),
+            named => named
+                .iter()
+                .map(|text| match moment(text)? {
+                    (node, None) => Ok(node),
+                    _ => Err(format!("'{text}' is no initiator: take a number, or all")),
+                })
+                .collect::<Result<Vec<_>, String>>()?,
+        };
+        initiators.sort_unstable();
+        initiators.dedup();
+        Ok(initiators)
+    }
+
+    fn draw(&self, row: &Row, path: &Path) -> Result<(), String> {
+        let picture = Destination::new(path, "--diagram");
+        if picture.is_standard_output() {
+            return Err("the story is on the standard output: name a file with --diagram".into());
+        }
+        if row.nodes > TOLD {
+            return Err(format!("{} nodes are too many to draw: take at most {TOLD}", row.nodes));
+        }
+        let cut = if self.cut.is_empty() { "" } else { ", cut" };
+        let title = format!("{}, {} nodes{cut}", row.algorithm, row.nodes);
+        let (unit, nodes) = (Unit::MessageDelay, row.nodes);
+        let diagram = Diagram { title: &title, unit, nodes, widest: 1200 };
+        picture.prepare()?;
+        picture.write(&diagram.svg(&row.trace))
+    }
+
+    fn tell(&self, row: &Row) {
+        if row.nodes <= TOLD {
+            say(story(&row.trace));
+        }
+        match (row.leader, &row.leaders[..]) {
+            (Some(leader), _) => say(format_args!(
+                "n{leader} leads. It took {} messages, and {:.1} T until all knew.",
+                row.messages, row.time
+            )),
+            (None, [_, _, ..]) => {
+                let leaders: Vec<_> = row.leaders.iter().map(|node| format!("n{node}")).collect();
+                say(format_args!("{} lead, each in its part.", leaders.join(" and ")));
+            }
+            (None, _) => say("The election stops before all that live have settled on a leader."),
+        }
+        let kinds: Vec<_> =
+            row.by_kind.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
+        say(format_args!("{}\n", kinds.join(", ")));
+    }
+}
+
+/// What it runs on, in a word.
+fn ground(algorithm: &ElectionAlgorithm, graph: Option<&Graph>) -> String {
+    match (algorithm.ground, graph) {
+        (Ground::AnyGraph, Some(graph)) => graph.to_string(),
+        (Ground::AnyGraph, None) => Ground::Complete.to_string(),
+        (ground, _) => ground.to_string(),
+    }
+}
+
+fn built(
+    algorithm: &'static ElectionAlgorithm,
+    electorate: &Electorate,
+    poll: &Poll,
+) -> Result<Row, String> {
+    algorithm.build(electorate, poll).map_err(|error| error.to_string())?
+}
+
+/// A node, and a time if one is named.
+fn moment(text: &str) -> Result<(NodeId, Option<f64>), String> {
+    let wrong = || format!("'{text}' is no node: take a number, or a number and a time as 4@2.5");
+    let (node, time) = match text.split_once('@') {
+        Some((node, time)) => (node, Some(time.parse().map_err(|_| wrong())?)),
+        None => (text, None),
+    };
+    Ok((NodeId(node.trim_start_matches('n').parse().map_err(|_| wrong())?), time))
+}

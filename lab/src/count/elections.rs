@@ -1,0 +1,202 @@
+//! Elections: run in the simulator, counted beside their formulas, and told step by step.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use exclusion::message::registry::{ElectionAlgorithm, ElectionVisitor, ShippedElection};
+use exclusion::message::sim::{Contest, Delay, Fault, Notices};
+use exclusion::message::{Event, Happening, NodeId, Notice, Trace};
+use serde::Serialize;
+
+/// An election to be run.
+#[derive(Clone, Debug)]
+pub struct Poll {
+    /// The name of the graph.
+    pub graph: String,
+    /// Who calls it.
+    pub initiators: Vec<NodeId>,
+    /// Who is down from the beginning.
+    pub crashed: Vec<NodeId>,
+    /// What befalls the nodes later, and when.
+    pub faults: Vec<(f64, Fault)>,
+    /// How long messages take.
+    pub delay: Delay,
+    /// The seed of the random numbers.
+    pub seed: u64,
+}
+
+/// What came of an election.
+#[derive(Clone, Debug, Serialize)]
+pub struct Row {
+    /// Its name.
+    pub algorithm: &'static str,
+    /// How many nodes.
+    pub nodes: usize,
+    /// On which graph.
+    pub graph: String,
+    /// Who called it.
+    pub initiators: Vec<u32>,
+    /// Who was down at the end.
+    pub crashed: Vec<u32>,
+    /// How many messages were sent.
+    pub messages: u64,
+    /// How many of each kind.
+    pub by_kind: BTreeMap<&'static str, u64>,
+    /// The formula, if there is one for these circumstances,
+    pub formula: Option<&'static str>,
+    /// at least,
+    pub least: Option<u64>,
+    /// and at most.
+    pub most: Option<u64>,
+    /// Who leads, if all that live agree.
+    pub leader: Option<u32>,
+    /// Whether all that live have settled on one that lives.
+    pub settled: bool,
+    /// When the last one settled, in T.
+    pub time: f64,
+    /// Whether they settled, at the cost that the formula says.
+    pub ok: bool,
+    /// The nodes that lead, as far as they know: several after a cut.
+    pub leaders: Vec<u32>,
+    /// If it was not even a run, why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// What happened.
+    #[serde(skip)]
+    pub trace: Trace,
+}
+
+impl ElectionVisitor for &Poll {
+    type Output = Result<Row, String>;
+
+    fn visit<E: ShippedElection>(
+        self,
+        algorithm: &'static ElectionAlgorithm,
+        cluster: Vec<E>,
+    ) -> Self::Output {
+        let nodes = cluster.len();
+        let numbers = |nodes: &[NodeId]| nodes.iter().map(|node| node.0).collect::<Vec<_>>();
+        // A detector tells everybody. Otherwise whoever calls has noticed.
+        let notices =
+            if algorithm.detector { Notices::ToAll } else { Notices::To(self.initiators.clone()) };
+        let contest = Contest::new(cluster.clone())
+            .initiators(self.initiators.iter().copied())
+            .without(self.crashed.iter().copied())
+            .notices(notices)
+            .delay(self.delay)
+            .seed(self.seed);
+        let contest = if nodes <= TOLD { contest.traced() } else { contest };
+        let faults = self.faults.iter().cloned();
+        let contest = faults.fold(contest, |contest, (time, fault)| contest.fault_at(time, fault));
+        let cost = E::cost(&cluster, &contest.circumstances()).filter(|_| self.faults.is_empty());
+        let report = contest.run().map_err(|error| error.to_string())?;
+        let messages = report.messages.total();
+        let within = cost.as_ref().is_none_or(|cost| cost.messages.contains(&messages));
+        Ok(Row {
+            algorithm: algorithm.name,
+            nodes,
+            graph: self.graph.clone(),
+            initiators: numbers(&self.initiators),
+            crashed: numbers(&report.down),
+            messages,
+            by_kind: report.messages.iter().collect(),
+            formula: cost.as_ref().map(|cost| cost.formula),
+            least: cost.as_ref().map(|cost| *cost.messages.start()),
+            most: cost.as_ref().map(|cost| *cost.messages.end()),
+            leader: report.leader.map(|it| it.leader.0),
+            settled: report.settled,
+            time: report.time.as_units(),
+            ok: report.settled && within && report.invariant.is_ok(),
+            leaders: numbers(&report.leaders()),
+            error: report.invariant.err().map(str::to_owned),
+            trace: report.trace.unwrap_or_default(),
+        })
+    }
+}
+
+/// Up to so many nodes a run is told step by step.
+pub const TOLD: usize = 16;
+
+/// What happened, a step a line: who noticed, who asked whom, who leads.
+pub fn story(trace: &Trace) -> String {
+    let mut lines = String::new();
+    let mut kinds = BTreeMap::new();
+    let mut events = trace.events.iter().peekable();
+    while let Some(event) = events.next() {
+        let Some(said) = input(event, &kinds) else { continue };
+        let mut sent: Vec<(&str, Vec<String>)> = Vec::new();
+        let mut settles = None;
+        while let Some(output) = events.next_if(|it| is_output(it)) {
+            match &output.happening {
+                Happening::Sends { to, kind, message, .. } => {
+                    kinds.insert(*message, kind.as_str());
+                    match sent.iter_mut().find(|(known, _)| known == kind) {
+                        Some((_, receivers)) => receivers.push(to.to_string()),
+                        None => sent.push((kind, vec![to.to_string()])),
+                    }
+                }
+                Happening::Settles(leadership) => settles = Some(leadership),
+                _ => {}
+            }
+        }
+        let sent = sent.iter().map(|(kind, to)| format!("sends {kind} to {}", to.join(", ")));
+        let settles = settles.map(|leadership| format!("settles on {leadership}"));
+        let does: Vec<_> = sent.chain(settles).collect();
+        let does = if does.is_empty() { String::new() } else { format!(": {}", does.join("; ")) };
+        writeln!(lines, "  {:>7.2} T  {} {said}{does}", event.time.as_units(), event.node)
+            .expect("a string takes it");
+    }
+    lines
+}
+
+fn is_output(event: &Event) -> bool {
+    matches!(
+        event.happening,
+        Happening::Sends { .. } | Happening::SetsTimer { .. } | Happening::Settles(_)
+    )
+}
+
+/// An input in words; none for what is no input.
+fn input(event: &Event, kinds: &BTreeMap<u64, &str>) -> Option<String> {
+    Some(match &event.happening {
+        Happening::Calls => "calls an election".to_owned(),
+        Happening::Crashes => "goes down".to_owned(),
+        Happening::Learns(Notice::Down(node)) => format!("notices that {node} is down"),
+        Happening::Learns(Notice::Up(node)) => format!("notices that {node} is up again"),
+        Happening::Learns(_) => "comes back".to_owned(),
+        Happening::TimesOut(_) => "has waited long enough".to_owned(),
+        Happening::Receives { from, message } => {
+            format!("gets {} from {from}", kinds.get(message).copied().unwrap_or("a message"))
+        }
+        _ => return None,
+    })
+}
+
+/// The rows as a table for people.
+pub fn table(rows: &[Row]) -> String {
+    let mut table = format!(
+        "{:22}{:>6}  {:18}{:>7}{:>6}{:>8}{:>10}{:>8}  {}\n",
+        "algorithm", "nodes", "graph", "calls", "down", "leader", "messages", "time", "formula"
+    );
+    for row in rows {
+        let Row { algorithm, nodes, graph, messages, time, .. } = row;
+        let leader = row.leader.map_or_else(|| "none".to_owned(), |leader| format!("n{leader}"));
+        let bounds = match (row.least, row.most) {
+            (Some(least), Some(most)) if least == most => least.to_string(),
+            (Some(least), Some(most)) => format!("{least} to {most}"),
+            _ => String::new(),
+        };
+        let formula = row.formula.map(|it| format!("{it}: {bounds}"));
+        let formula = formula.unwrap_or_else(|| "none for this".to_owned());
+        let mark = if row.ok { "" } else { "  <- not so" };
+        writeln!(
+            table,
+            "{algorithm:22}{nodes:>6}  {graph:18}{:>7}{:>6}{leader:>8}{messages:>10}{time:>8.1}  \
+             {formula}{mark}",
+            row.initiators.len(),
+            row.crashed.len(),
+        )
+        .expect("a string takes it");
+    }
+    table
+}

@@ -1,0 +1,195 @@
+//! Elections as the lab's users see them: told, counted, drawn and explored.
+
+mod common;
+
+use common::{folder, lab, lab_in};
+use exclusion::message::registry::ELECTIONS;
+use lab::explore::exploration::{Explorable, Explored, Explorer, ModelVisitor};
+use lab::explore::scope::{Scope, with_check};
+
+fn said(arguments: &[&str]) -> String {
+    let output = lab(arguments);
+    assert!(output.status.success(), "{arguments:?}: {output:?}");
+    String::from_utf8(output.stdout).expect("text")
+}
+
+#[test]
+fn the_bully_tells_who_noticed_who_asked_whom_who_leads_and_what_it_took() {
+    let text = said(&["elect", "bully", "--nodes", "5", "--crash", "4"]);
+    for line in [
+        "n4 goes down",
+        "n0 notices that n4 is down",
+        "n0 calls an election: sends ELECTION to n1, n2, n3, n4",
+        "n1 gets ELECTION from n0: sends OK to n0; sends ELECTION to n2, n3, n4",
+        "n3 has waited long enough: sends COORDINATOR to n0, n1, n2; settles on n3 in epoch 1",
+        "n0 gets COORDINATOR from n3: settles on n3 in epoch 1",
+        "n3 leads. It took 19 messages, and 4.0 T until all knew.",
+        "3 COORDINATOR, 10 ELECTION, 6 OK",
+        "m^2 + n-2: 19",
+    ] {
+        assert!(text.contains(line), "'{line}' is not in\n{text}");
+    }
+}
+
+#[test]
+fn each_election_is_an_object_with_all_fields() {
+    let text = said(&["elect", "--json"]);
+    let rows: Vec<serde_json::Value> =
+        text.lines().map(|line| serde_json::from_str(line).expect("an object per line")).collect();
+    let names: Vec<_> = rows.iter().map(|row| row["algorithm"].as_str().expect("a name")).collect();
+    assert_eq!(names, ELECTIONS.iter().map(|election| election.name).collect::<Vec<_>>());
+    for row in &rows {
+        for field in ["nodes", "messages", "leader", "time", "least", "most"] {
+            assert!(row[field].is_number(), "{field} in {row}");
+        }
+        for field in ["initiators", "crashed"] {
+            assert!(row[field].is_array(), "{field} in {row}");
+        }
+        assert!(row["graph"].is_string() && row["formula"].is_string(), "{row}");
+        assert_eq!((&row["settled"], &row["ok"]), (&true.into(), &true.into()), "{row}");
+    }
+}
+
+#[test]
+fn the_options_say_who_calls_who_is_down_and_on_which_graph() {
+    let json = |arguments: &[&str]| -> serde_json::Value {
+        let text = said(&[&["elect"], arguments, &["--json"]].concat());
+        serde_json::from_str(&text).expect("one object")
+    };
+    let ring = json(&["ring_election", "--nodes", "6", "--crash", "5,2", "--initiators", "0,1"]);
+    assert_eq!((&ring["leader"], &ring["messages"]), (&4.into(), &(2 * 4 * 2).into()));
+    assert_eq!(ring["crashed"], serde_json::json!([2, 5]));
+    let all = json(&["chang_roberts", "--nodes", "7", "--initiators", "all"]);
+    assert_eq!(all["messages"], 2 * 7 - 1 + 7);
+    let cube = json(&["echo", "--nodes", "1024", "--graph", "hypercube"]);
+    assert_eq!((&cube["messages"], &cube["graph"]), (&10240.into(), &"hypercube".into()));
+    let drawn = json(&["extinction", "--nodes", "4", "--graph", "0-1,1-2,2-3,3-0"]);
+    assert_eq!((&drawn["messages"], &drawn["graph"]), (&11.into(), &"given".into()));
+    let back = json(&["bully", "--nodes", "4", "--crash", "3@1.5", "--recover", "3@12"]);
+    assert_eq!((&back["leader"], &back["crashed"]), (&3.into(), &serde_json::json!([])));
+}
+
+#[test]
+fn a_cut_has_two_leaders_and_a_crash_stops_who_stands_none() {
+    let output = lab(&["elect", "bully", "--nodes", "5", "--initiators", "0,2", "--cut", "0,1"]);
+    assert_eq!(output.status.code(), Some(1), "not all agree");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("n1 and n4 lead, each in its part."), "{text}");
+
+    let output = lab(&["elect", "chang_roberts", "--nodes", "4", "--crash", "2"]);
+    assert_eq!(output.status.code(), Some(1));
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("The election stops before all that live have settled"), "{text}");
+}
+
+#[test]
+fn bad_input_ends_with_2_and_says_what_to_do() {
+    for (arguments, says) in [
+        (&["bully", "--nodes", "1"][..], "1 nodes have nobody to exclude: take 2 or more"),
+        (&["bully", "--nodes", "5", "--crash", "7"], "there is no n7: the nodes are n0 to n4"),
+        (&["bully", "--nodes", "2", "--crash", "0,1"], "leave one that can lead out of --crash"),
+        (&["bully", "--nodes", "3", "--crash", "x"], "take a number"),
+        (&["bully", "--nodes", "3", "--crash", "1,1"], "name it once"),
+        (&["bully", "--nodes", "3", "--initiators", "9"], "there is no n9"),
+        (&["bully", "--nodes", "3", "--crash", "0", "--initiators", "0"], "name one that lives"),
+        (&["bully", "--nodes", "3", "--cut", "0,1,2"], "name fewer with --cut"),
+        (&["bully", "--graph", "ring"], "leave the graph out"),
+        (&["echo", "--nodes", "4", "--graph", "0-1,2-3"], "no way leads from n0 to n2: join them"),
+        (&["echo", "--nodes", "6", "--graph", "hypercube"], "take 4 or 8"),
+        (
+            &["echo", "--nodes", "6", "--graph", "torus"],
+            "no graph is called 'torus': take complete",
+        ),
+        (&["echo", "--nodes", "6", "--graph", "random:2"], "take 5 to 15"),
+        (&["bullies"], "no election is called 'bullies'; there are bully, "),
+        (&["lamport"], "is a lock: see it with `lab messages --algorithms lamport`"),
+        (&["ring_orphan"], "is broken on purpose: see it with `lab check ring_orphan`"),
+    ] {
+        let output = lab(&[&["elect"], arguments].concat());
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {output:?}");
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert!(error.contains(says), "{arguments:?}: {error}");
+    }
+}
+
+#[test]
+fn a_diagram_marks_the_leader_and_crosses_out_who_is_down() {
+    let folder = folder("election-diagram");
+    let output = lab_in(&folder, &["diagram", "bully", "--nodes", "4"]);
+    assert!(output.status.success(), "{output:?}");
+    let picture = std::fs::read_to_string(folder.join("bully.svg")).expect("it is written");
+    // Once in the legend, once on a line.
+    assert_eq!(picture.matches(r#"class="leads""#).count(), 2);
+    assert_eq!(picture.matches(r#"class="gone""#).count(), 1);
+    assert!(picture.contains("calls an election") && picture.contains("ELECTION"));
+
+    let cut = ["--nodes", "5", "--initiators", "0,2", "--cut", "0,1", "--diagram", "split.svg"];
+    lab_in(&folder, &[&["elect", "bully"], &cut[..]].concat());
+    let picture = std::fs::read_to_string(folder.join("split.svg")).expect("it is written");
+    assert_eq!(picture.matches(r#"class="leads""#).count(), 3, "two lead");
+
+    let output = lab_in(&folder, &["diagram", "ring_orphan"]);
+    assert!(output.status.success(), "a counterexample is drawn: {output:?}");
+    let output = lab(&["diagram", "bully", "--from", "actors"]);
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
+fn elections_are_explored_with_crashes_and_recoveries() {
+    let text = said(&["check", "bully", "--nodes", "3", "--crashes", "1"]);
+    assert!(text.contains("any, timed, 1 down") && text.contains("holds"), "{text}");
+    let graph = ["--requests", "1,0,0,1", "--graph", "ring"];
+    said(&[&["check", "extinction", "--nodes", "4"], &graph[..]].concat());
+    for (arguments, says) in [
+        (&["bully", "--k", "2"][..], "an election lets nobody in: leave --k out"),
+        (&["lamport", "--crashes", "1"], "only elections are explored so: leave --crashes out"),
+        (&["bully", "--nodes", "1"], "take 2 or more"),
+        (&["bully", "--nodes", "9"], "take at most 8"),
+    ] {
+        let output = lab(&[&["check"], arguments].concat());
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {output:?}");
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert!(error.contains(says), "{arguments:?}: {error}");
+    }
+}
+
+struct Explore(usize);
+
+impl ModelVisitor for Explore {
+    type Output = Explored;
+
+    fn visit<M>(self, name: &'static str, model: M) -> Explored
+    where
+        M: Explorable<State: Send + Sync, Action: Send + Sync> + Send + Sync + 'static,
+    {
+        let explorer = Explorer { threads: 2, most_states: self.0, progress: &|_, _| () };
+        explorer.explore(name, model)
+    }
+}
+
+fn refuted(name: &str, scope: &Scope, most_states: usize) -> Vec<&'static str> {
+    let explored = with_check(name, scope, Explore(most_states)).expect("it can be explored");
+    explored.refuted().map(|finding| finding.property).collect()
+}
+
+/// Where timers run out at any moment nothing is finite: the election is called again and again. But
+/// that two lead is found soon.
+#[test]
+fn an_ok_that_comes_late_makes_two_leaders() {
+    let late = Scope::of([1, 0, 0]).late();
+    assert!(refuted("bully", &late, 20_000).contains(&"agreement"));
+}
+
+#[test]
+fn what_stands_no_crash_stops_wherever_it_comes_and_what_does_goes_on() {
+    for name in ["chang_roberts", "le_lann", "echo", "extinction"] {
+        let crash = Scope::of([1, 0, 0]).with_faults(1, 0);
+        assert_eq!(refuted(name, &crash, 1_000_000), ["all can settle"], "{name}");
+    }
+    for name in ["bully", "bully_halt", "bully_majority", "ring_election", "ring_election_to_all"] {
+        let crash = Scope::of([1, 0, 0]).with_faults(1, 0);
+        assert!(refuted(name, &crash, 1_000_000).is_empty(), "{name}");
+        let back = Scope::of([1, 0]).with_faults(1, 1);
+        assert!(name == "bully_majority" || refuted(name, &back, 1_000_000).is_empty(), "{name}");
+    }
+}

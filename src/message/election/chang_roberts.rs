@@ -1,0 +1,209 @@
+//! Chang and Roberts 1979: round a ring, only the larger number goes on.
+//!
+//! A node that calls an election sends its number round the ring. A node passes on a number that is
+//! larger than its own. For a smaller one it sends its own, unless it has done so. A number that
+//! comes home is the largest: its node leads, and tells the others once round.
+//!
+//! | message | when | to |
+//! |---|---|---|
+//! | `ELECTION` | a call; a larger number comes, or a smaller one for the first time | the next node |
+//! | `ELECTED` | a node's own number comes home; or one is passed on | the next node |
+//!
+//! # Timing
+//! None. But no node may go down and no message may be lost: the election stops where that happens.
+//!
+//! # Cost
+//! If all call at once, a number goes as far as the next larger one. Over all arrangements that is
+//! 2n-1 `ELECTION` at best, n(n+1)/2 at worst, and n·Hₙ on average, where Hₙ = 1 + 1/2 + … + 1/n.
+//! In any case n `ELECTED`.
+
+use super::ring;
+use crate::message::{
+    Circumstances, ClusterError, Election, ElectionCost, Epoch, Leadership, Machine, NodeId,
+    Outbox, Refused,
+};
+
+/// What the nodes say to each other.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Message {
+    /// This node stands for election.
+    Election {
+        /// In which epoch.
+        epoch: u64,
+        /// The node.
+        candidate: NodeId,
+    },
+    /// This node is elected.
+    Elected {
+        /// In which epoch.
+        epoch: u64,
+        /// The node.
+        leader: NodeId,
+    },
+}
+
+impl crate::message::Message for Message {
+    fn kind(&self) -> &'static str {
+        match self {
+            Self::Election { .. } => "ELECTION",
+            Self::Elected { .. } => "ELECTED",
+        }
+    }
+}
+
+/// A node of a ring that elects the highest number. See the [module](self).
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct ChangRoberts {
+    me: NodeId,
+    nodes: u32,
+    before: NodeId,
+    next: NodeId,
+    /// The latest election that it knows of.
+    epoch: u64,
+    /// Whether it has sent its own number, or passed on a larger one.
+    takes_part: bool,
+    leader: Option<NodeId>,
+}
+
+impl ChangRoberts {
+    /// A ring of nodes in their own order.
+    ///
+    /// # Errors
+    /// Fewer than two nodes.
+    pub fn cluster(nodes: usize) -> Result<Vec<Self>, ClusterError> {
+        Self::arranged(&ring::in_order(nodes))
+    }
+
+    /// A ring in which each node sends to the one that comes after it in this order.
+    ///
+    /// # Errors
+    /// Fewer than two nodes, or an order in which one is missing or there twice.
+    pub fn arranged(order: &[NodeId]) -> Result<Vec<Self>, ClusterError> {
+        let next = ring::successors(order)?;
+        let before = ring::predecessors(&next);
+        let node = |me: NodeId| Self {
+            me,
+            nodes: NodeId::at(order.len()).0,
+            before: before[me.index()],
+            next: next[me.index()],
+            epoch: 0,
+            takes_part: false,
+            leader: None,
+        };
+        Ok(NodeId::all(order.len()).map(node).collect())
+    }
+
+    /// Sends a number on, ours or a larger one.
+    fn stand(&mut self, candidate: NodeId, out: &mut Outbox<Message>) {
+        self.takes_part = true;
+        out.send(self.next, Message::Election { epoch: self.epoch, candidate });
+    }
+
+    /// An election that it does not know of makes it forget the one before. Says whether this one is
+    /// not older.
+    fn hears_of(&mut self, epoch: u64) -> bool {
+        if epoch > self.epoch {
+            (self.epoch, self.takes_part, self.leader) = (epoch, false, None);
+        }
+        epoch == self.epoch
+    }
+
+    fn settle(&mut self, leader: NodeId, out: &mut Outbox<Message>) {
+        self.takes_part = false;
+        self.leader = Some(leader);
+        out.settle(Leadership { epoch: Epoch::numbered(self.epoch), leader });
+    }
+}
+
+impl Machine for ChangRoberts {
+    type Message = Message;
+
+    fn id(&self) -> NodeId {
+        self.me
+    }
+
+    fn nodes(&self) -> usize {
+        self.nodes as usize
+    }
+
+    fn elect(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
+        if !self.takes_part {
+            self.hears_of(self.epoch + 1);
+            self.stand(self.me, out);
+        }
+        Ok(())
+    }
+
+    fn receive(
+        &mut self,
+        from: NodeId,
+        message: Message,
+        out: &mut Outbox<Message>,
+    ) -> Result<(), Refused> {
+        if from != self.before {
+            return Err(Refused("it comes from the node before"));
+        }
+        let (Message::Election { epoch, candidate: node }
+        | Message::Elected { epoch, leader: node }) = message;
+        Epoch::check(epoch)?;
+        node.check_member(self.nodes as usize)?;
+        if epoch == 0 {
+            return Err(Refused("epochs are numbered from 1"));
+        }
+        if node == self.me && epoch > self.epoch {
+            return Err(Refused("it has not stood for election in that epoch"));
+        }
+        if !self.hears_of(epoch) {
+            return Ok(());
+        }
+        match message {
+            Message::Election { candidate, .. } => match self.leader {
+                // What was under way when the others learnt of the leader ends here.
+                Some(_) => {}
+                None if candidate == self.me => {
+                    out.send(self.next, Message::Elected { epoch, leader: self.me });
+                    self.settle(self.me, out);
+                }
+                None if candidate > self.me => self.stand(candidate, out),
+                None if !self.takes_part => self.stand(self.me, out),
+                // A smaller number than one that it has sent.
+                None => {}
+            },
+            Message::Elected { leader, .. } => {
+                if self.leader.is_none() {
+                    out.send(self.next, message);
+                    self.settle(leader, out);
+                } else if leader != self.me && self.leader != Some(leader) {
+                    return Err(Refused("another is elected in that epoch"));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Election for ChangRoberts {
+    fn leadership(&self) -> Option<Leadership> {
+        self.leader.map(|leader| Leadership { epoch: Epoch::numbered(self.epoch), leader })
+    }
+
+    fn cost(cluster: &[Self], circumstances: &Circumstances) -> Option<ElectionCost> {
+        let n = cluster.len();
+        if !circumstances.crashed.is_empty() {
+            return None;
+        }
+        if circumstances.initiators.len() < n {
+            return ElectionCost::within("at most n(n+1)/2 + n", 2 * n, n * (n + 1) / 2 + n);
+        }
+        // Each number goes as far as the next larger one; the largest goes all the way.
+        let way = |node: &Self| {
+            let next = |at: &NodeId| Some(cluster[at.index()].next);
+            let passed = std::iter::successors(Some(node.next), next).take(n);
+            1 + passed.take_while(|&at| at < node.me).count()
+        };
+        let ways: usize = cluster.iter().map(|node| way(node).min(n)).sum();
+        ElectionCost::exactly("each to the next larger, and n", ways + n)
+    }
+}

@@ -1,0 +1,213 @@
+//! Le Lann 1977: every number goes all the way round the ring.
+//!
+//! A node that calls an election sends its number round the ring, and notes the numbers that pass.
+//! When its own comes home it has seen all others, for channels keep order: the largest leads, and
+//! tells the nodes that did not call once round.
+//!
+//! | message | when | to |
+//! |---|---|---|
+//! | `ELECTION` | a call; or one is passed on | the next node |
+//! | `ELECTED` | the winner's own number comes home; or one is passed on | the next node |
+//!
+//! # Timing
+//! None. But channels must keep order: a number that is overtaken is missed, and two lead. No node
+//! may go down and no message may be lost.
+//!
+//! # Cost
+//! k nodes call: kn `ELECTION`, and n `ELECTED`.
+
+use super::ring;
+use crate::message::{
+    Channels, Circumstances, ClusterError, Election, ElectionCost, Epoch, Leadership, Machine,
+    NodeId, Outbox, Refused,
+};
+
+/// What the nodes say to each other.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Message {
+    /// This node stands for election.
+    Election {
+        /// In which epoch.
+        epoch: u64,
+        /// The node.
+        candidate: NodeId,
+    },
+    /// This node is elected.
+    Elected {
+        /// In which epoch.
+        epoch: u64,
+        /// The node.
+        leader: NodeId,
+    },
+}
+
+impl crate::message::Message for Message {
+    fn kind(&self) -> &'static str {
+        match self {
+            Self::Election { .. } => "ELECTION",
+            Self::Elected { .. } => "ELECTED",
+        }
+    }
+}
+
+/// What a node does in an election.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+enum Part {
+    /// Nothing yet.
+    None,
+    /// It stands for election, and the largest number that it has seen is this.
+    Stands(NodeId),
+    /// It passes on what others send.
+    Passes,
+    /// It has settled.
+    Settled(NodeId),
+}
+
+/// A node of a ring round which all numbers go. See the [module](self).
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct LeLann {
+    me: NodeId,
+    nodes: u32,
+    before: NodeId,
+    next: NodeId,
+    /// The latest election that it knows of.
+    epoch: u64,
+    part: Part,
+}
+
+impl LeLann {
+    /// A ring of nodes in their own order.
+    ///
+    /// # Errors
+    /// Fewer than two nodes.
+    pub fn cluster(nodes: usize) -> Result<Vec<Self>, ClusterError> {
+        Self::arranged(&ring::in_order(nodes))
+    }
+
+    /// A ring in which each node sends to the one that comes after it in this order.
+    ///
+    /// # Errors
+    /// Fewer than two nodes, or an order in which one is missing or there twice.
+    pub fn arranged(order: &[NodeId]) -> Result<Vec<Self>, ClusterError> {
+        let next = ring::successors(order)?;
+        let before = ring::predecessors(&next);
+        let node = |me: NodeId| Self {
+            me,
+            nodes: NodeId::at(order.len()).0,
+            before: before[me.index()],
+            next: next[me.index()],
+            epoch: 0,
+            part: Part::None,
+        };
+        Ok(NodeId::all(order.len()).map(node).collect())
+    }
+
+    /// An election that it does not know of makes it forget the one before. Says whether this one is
+    /// not older.
+    fn hears_of(&mut self, epoch: u64) -> bool {
+        if epoch > self.epoch {
+            (self.epoch, self.part) = (epoch, Part::None);
+        }
+        epoch == self.epoch
+    }
+
+    fn settle(&mut self, leader: NodeId, out: &mut Outbox<Message>) {
+        self.part = Part::Settled(leader);
+        out.settle(Leadership { epoch: Epoch::numbered(self.epoch), leader });
+    }
+}
+
+impl Machine for LeLann {
+    type Message = Message;
+
+    const CHANNELS: Channels = Channels::Fifo;
+
+    fn id(&self) -> NodeId {
+        self.me
+    }
+
+    fn nodes(&self) -> usize {
+        self.nodes as usize
+    }
+
+    fn elect(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
+        // One that passes others' numbers on has missed the beginning.
+        if matches!(self.part, Part::None | Part::Settled(_)) {
+            self.hears_of(self.epoch + 1);
+            self.part = Part::Stands(self.me);
+            out.send(self.next, Message::Election { epoch: self.epoch, candidate: self.me });
+        }
+        Ok(())
+    }
+
+    fn receive(
+        &mut self,
+        from: NodeId,
+        message: Message,
+        out: &mut Outbox<Message>,
+    ) -> Result<(), Refused> {
+        if from != self.before {
+            return Err(Refused("it comes from the node before"));
+        }
+        let (Message::Election { epoch, candidate: node }
+        | Message::Elected { epoch, leader: node }) = message;
+        Epoch::check(epoch)?;
+        node.check_member(self.nodes as usize)?;
+        if epoch == 0 {
+            return Err(Refused("epochs are numbered from 1"));
+        }
+        if node == self.me && epoch > self.epoch {
+            return Err(Refused("it has not stood for election in that epoch"));
+        }
+        if !self.hears_of(epoch) {
+            return Ok(());
+        }
+        match message {
+            Message::Election { candidate, .. } if candidate == self.me => match self.part {
+                Part::Stands(largest) => {
+                    if largest == self.me {
+                        out.send(self.next, Message::Elected { epoch, leader: self.me });
+                    }
+                    self.settle(largest, out);
+                }
+                // It was told of the winner first.
+                Part::Settled(_) => {}
+                Part::None | Part::Passes => return Err(Refused("it does not stand for election")),
+            },
+            Message::Election { candidate, .. } => {
+                match &mut self.part {
+                    Part::Stands(largest) => *largest = candidate.max(*largest),
+                    part @ Part::None => *part = Part::Passes,
+                    Part::Passes | Part::Settled(_) => {}
+                }
+                out.send(self.next, message);
+            }
+            Message::Elected { leader, .. } => {
+                if leader == self.me {
+                    return Ok(());
+                }
+                out.send(self.next, message);
+                if !matches!(self.part, Part::Settled(_)) {
+                    self.settle(leader, out);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Election for LeLann {
+    fn leadership(&self) -> Option<Leadership> {
+        let Part::Settled(leader) = self.part else { return None };
+        Some(Leadership { epoch: Epoch::numbered(self.epoch), leader })
+    }
+
+    fn cost(cluster: &[Self], circumstances: &Circumstances) -> Option<ElectionCost> {
+        let (n, k) = (cluster.len(), circumstances.initiators.len());
+        let all_live = circumstances.crashed.is_empty();
+        all_live.then(|| ElectionCost::exactly("kn + n", k * n + n)).flatten()
+    }
+}

@@ -1,0 +1,306 @@
+//! Every election: its name, its paper, how to build it, what it costs and needs.
+//!
+//! ```
+//! use exclusion::message::registry::{Electorate, ELECTIONS, ElectionAlgorithm, ElectionVisitor};
+//! use exclusion::message::registry::ShippedElection;
+//! use exclusion::message::sim::Contest;
+//! use exclusion::message::{Graph, NodeId};
+//!
+//! struct Leader;
+//! impl ElectionVisitor for Leader {
+//!     type Output = Option<NodeId>;
+//!     fn visit<E: ShippedElection>(self, _: &'static ElectionAlgorithm, cluster: Vec<E>) -> Option<NodeId> {
+//!         let report = Contest::new(cluster).initiators([NodeId(2)]).run().unwrap();
+//!         report.leader.map(|it| it.leader)
+//!     }
+//! }
+//!
+//! let on_a_grid = Electorate::on(Graph::grid(2, 4)?);
+//! assert_eq!(ElectionAlgorithm::named("extinction")?.build(&on_a_grid, Leader)?, Some(NodeId(2)));
+//! assert_eq!(ElectionAlgorithm::named("bully")?.build(&Electorate::of(8), Leader)?, Some(NodeId(7)));
+//! assert!(ELECTIONS.iter().all(|it| it.paper.contains(char::is_numeric) || it.paper == "folklore"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use std::fmt;
+
+use super::{ACQUAINTED, Portable, RegistryError};
+use crate::message::ring_election::{Announcement, Choice};
+use crate::message::{
+    Bully, BullyHalt, ChangRoberts, Channels, ClusterError, Echo, Election, Extinction, Graph,
+    LeLann, Machine, RingElection,
+};
+
+/// What every election of the registry can do: run under every runner, and travel if the feature
+/// `serde` is on.
+pub trait ShippedElection:
+    Election<Message: Portable + Send + Sync> + Portable + Send + Sync
+{
+}
+
+impl<E: Election<Message: Portable + Send + Sync> + Portable + Send + Sync> ShippedElection for E {}
+
+/// Does something with a cluster, whatever its election.
+pub trait ElectionVisitor {
+    /// What comes of it.
+    type Output;
+
+    /// Does it.
+    fn visit<E: ShippedElection>(
+        self,
+        algorithm: &'static ElectionAlgorithm,
+        cluster: Vec<E>,
+    ) -> Self::Output;
+}
+
+/// Along which lines the nodes of an election send.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
+pub enum Ground {
+    /// Everybody reaches everybody.
+    Complete,
+    /// Each reaches the next.
+    Ring,
+    /// The edges of a graph, which is chosen.
+    AnyGraph,
+}
+
+impl fmt::Display for Ground {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Complete => "complete",
+            Self::Ring => "ring",
+            Self::AnyGraph => "any graph",
+        })
+    }
+}
+
+/// Who elects: how many nodes, and on which graph.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Electorate {
+    nodes: usize,
+    graph: Option<Graph>,
+}
+
+impl Electorate {
+    /// So many nodes, each of which reaches those that the algorithm needs; where any graph will do,
+    /// all others.
+    pub fn of(nodes: usize) -> Self {
+        Self { nodes, graph: None }
+    }
+
+    /// The nodes of a graph.
+    pub fn on(graph: Graph) -> Self {
+        Self { nodes: graph.nodes(), graph: Some(graph) }
+    }
+
+    fn graph(&self) -> Result<Graph, ClusterError> {
+        match &self.graph {
+            Some(graph) => Ok(graph.clone()),
+            None => Graph::complete(self.nodes),
+        }
+    }
+}
+
+/// An election, or an arrangement of one.
+#[derive(PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct ElectionAlgorithm {
+    /// Its name, as commands take it.
+    pub name: &'static str,
+    /// The type that implements it.
+    pub implemented_by: &'static str,
+    /// Who published it, and when.
+    pub paper: &'static str,
+    /// Where it is an arrangement of another, what is different.
+    pub arrangement: Option<&'static str>,
+    /// Along which lines its nodes send.
+    pub ground: Ground,
+    /// Messages in all, for people.
+    pub messages: &'static str,
+    /// What it needs to be right.
+    pub needs: &'static str,
+    /// The channels that it needs.
+    pub channels: Channels,
+    /// Whether its timers rely on a bound on message delays, Tmax.
+    pub within_tmax: bool,
+    /// Whether its nodes must be told who is down.
+    pub detector: bool,
+    /// Whether nodes may crash and recover.
+    pub stands_crashes: bool,
+    /// Up to how many nodes a cluster of it is practical.
+    pub most_nodes: usize,
+    /// How many nodes show best what it does.
+    pub nodes_to_show: usize,
+}
+
+/// How many nodes may each know their neighbours only.
+const NEIGHBOURS: usize = 1_000_000;
+
+impl ElectionAlgorithm {
+    /// The election of this name.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn named(name: &str) -> Result<&'static Self, RegistryError> {
+        let found = ELECTIONS.iter().find(|algorithm| algorithm.name == name);
+        found.ok_or_else(|| RegistryError::UnknownElection(name.to_owned()))
+    }
+
+    fn check(&self, electorate: &Electorate) -> Result<(), RegistryError> {
+        if electorate.nodes > self.most_nodes {
+            let (algorithm, most) = (self.name, self.most_nodes);
+            return Err(RegistryError::TooManyNodes { algorithm, most });
+        }
+        if electorate.graph.is_some() && self.ground != Ground::AnyGraph {
+            return Err(RegistryError::OwnGraph(self.name));
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for ElectionAlgorithm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+macro_rules! elections {
+    ($(
+        $name:literal: $type:ident, $paper:literal, on $ground:ident $(, with $arrangement:literal)?
+            $(, within $tmax:ident)? $(, told by $detector:ident)? $(, stands $crashes:ident)?,
+            up to $most:ident, shown with $shown:literal,
+            $messages:literal, $needs:literal
+            => $make:expr;
+    )*) => {
+        /// Every election.
+        pub static ELECTIONS: &[ElectionAlgorithm] = &[$(ElectionAlgorithm {
+            name: $name,
+            implemented_by: stringify!($type),
+            paper: $paper,
+            arrangement: elections!(@option $($arrangement)?),
+            ground: Ground::$ground,
+            messages: $messages,
+            needs: $needs,
+            channels: <$type as Machine>::CHANNELS,
+            within_tmax: elections!(@flag $($tmax)?),
+            detector: elections!(@flag $($detector)?),
+            stands_crashes: elections!(@flag $($crashes)?),
+            most_nodes: $most,
+            nodes_to_show: $shown,
+        }),*];
+
+        impl ElectionAlgorithm {
+            /// Builds a cluster of it, and does something with that.
+            ///
+            /// # Errors
+            /// If there is no such cluster.
+            pub fn build<V: ElectionVisitor>(
+                &'static self,
+                electorate: &Electorate,
+                visitor: V,
+            ) -> Result<V::Output, RegistryError> {
+                self.check(electorate)?;
+                match self.name {
+                    $($name => {
+                        let make: fn(&Electorate) -> Result<Vec<$type>, ClusterError> = $make;
+                        let cluster =
+                            make(electorate).map_err(|why| RegistryError::Unfit($name, why))?;
+                        Ok(visitor.visit(self, cluster))
+                    })*
+                    name => unreachable!("{name} is in the registry"),
+                }
+            }
+        }
+    };
+    (@option) => { None };
+    (@option $some:literal) => { Some($some) };
+    (@flag) => { false };
+    (@flag $some:ident) => { true };
+}
+
+elections! {
+    "bully": Bully, "Garcia-Molina 1982", on Complete, within tmax, stands crashes,
+        up to ACQUAINTED, shown with 5,
+        "m² + n-2: the highest is down, and the initiator has m above it", "messages within T"
+        => |of| Bully::cluster(of.nodes);
+    "bully_halt": BullyHalt, "Stoller 2000", on Complete, told by detector, stands crashes,
+        up to ACQUAINTED, shown with 4,
+        "3(l-1), and 1 if not the highest calls: l live", "a detector"
+        => |of| BullyHalt::cluster(of.nodes);
+    "bully_majority": BullyHalt, "Stoller 2000", on Complete, with "a majority that acknowledges",
+        told by detector, stands crashes,
+        up to ACQUAINTED, shown with 5,
+        "3(l-1), and 1 if not the highest calls: l live", "a detector, and a majority that lives"
+        => |of| BullyHalt::gated(of.nodes);
+    "ring_election": RingElection, "folklore", on Ring, told by detector, stands crashes,
+        up to ACQUAINTED, shown with 4,
+        "2mk: m live, k call", "a detector"
+        => |of| RingElection::cluster(of.nodes);
+    "ring_election_to_all": RingElection, "folklore", on Ring, with "the lowest, told to all",
+        told by detector, stands crashes,
+        up to ACQUAINTED, shown with 4,
+        "k(2m-1): m live, k call", "a detector"
+        => |of| RingElection::with(of.nodes, Choice::Lowest, Announcement::ToAll);
+    "chang_roberts": ChangRoberts, "Chang and Roberts 1979", on Ring,
+        up to ACQUAINTED, shown with 4,
+        "2n-1 to n(n+1)/2, n·Hₙ on average, and n", "nobody down, nothing lost"
+        => |of| ChangRoberts::cluster(of.nodes);
+    "le_lann": LeLann, "Le Lann 1977", on Ring,
+        up to ACQUAINTED, shown with 4,
+        "kn + n: k call", "nobody down, nothing lost"
+        => |of| LeLann::cluster(of.nodes);
+    "echo": Echo, "Chang 1982", on AnyGraph,
+        up to NEIGHBOURS, shown with 5,
+        "2E on a graph of E edges", "one initiator, nobody down, nothing lost"
+        => |of| Ok(Echo::over(&of.graph()?));
+    "extinction": Extinction, "Chang 1982", on AnyGraph, with "extinction",
+        up to NEIGHBOURS, shown with 5,
+        "2E to 2Ek, and n-1: k call", "nobody down, nothing lost"
+        => |of| Ok(Extinction::over(&of.graph()?));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Named;
+
+    impl ElectionVisitor for Named {
+        type Output = (String, usize);
+
+        fn visit<E: ShippedElection>(
+            self,
+            _: &'static ElectionAlgorithm,
+            cluster: Vec<E>,
+        ) -> (String, usize) {
+            ClusterError::check_places(&cluster).expect("every node stands where it belongs");
+            (std::any::type_name::<E>().to_owned(), cluster.len())
+        }
+    }
+
+    #[test]
+    fn every_election_is_built_by_the_type_that_it_names_and_with_as_many_nodes() {
+        for algorithm in ELECTIONS {
+            let of = Electorate::of(algorithm.nodes_to_show);
+            let (name, nodes) = algorithm.build(&of, Named).expect("it can be shown");
+            assert!(name.ends_with(&format!("::{}", algorithm.implemented_by)), "{algorithm}");
+            assert_eq!(nodes, algorithm.nodes_to_show);
+            assert_eq!(ElectionAlgorithm::named(algorithm.name), Ok(algorithm), "names are unique");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_built_is_said_with_the_reason() {
+        let why = |name: &str, of: Electorate| {
+            let built = ElectionAlgorithm::named(name).and_then(|it| it.build(&of, Named));
+            built.unwrap_err().to_string()
+        };
+        let unknown = why("bullies", Electorate::of(3));
+        assert!(unknown.starts_with("no election is called 'bullies'; there are bully,"));
+        assert!(why("bully", Electorate::of(1)).contains("take 2 or more"));
+        assert!(why("bully", Electorate::of(5000)).contains("take at most 4096"));
+        let grid = Electorate::on(Graph::grid(2, 2).expect("four nodes"));
+        assert!(why("chang_roberts", grid).contains("leave the graph out"));
+    }
+}

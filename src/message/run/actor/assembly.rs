@@ -1,0 +1,152 @@
+//! Elections among threads.
+
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use super::cluster::{Cluster, Ended};
+use super::error::{Down, StartError};
+use super::post::{Mail, Order};
+use crate::message::{ClusterError, Election, Leadership, NodeId, NodeSet, Traffic, Unattended};
+
+/// The nodes of an election, each a thread. They can be crashed and brought back; a detector that
+/// is right tells the others.
+///
+/// ```
+/// use std::time::Duration;
+/// use exclusion::message::actor::Assembly;
+/// use exclusion::message::{BullyHalt, NodeId};
+///
+/// let assembly = Assembly::start(BullyHalt::cluster(4)?, Duration::from_millis(20))?;
+/// assembly.call(NodeId(0))?;
+/// let minute = Duration::from_secs(60);
+/// assert_eq!(assembly.wait(minute)?.map(|it| it.leader), Some(NodeId(3)));
+///
+/// assembly.crash(NodeId(3))?;
+/// assert_eq!(assembly.wait(minute)?.map(|it| it.leader), Some(NodeId(2)));
+/// assert!(assembly.shutdown().messages.of("HALT") >= 3 + 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Timing
+/// A [`Bully`](crate::message::Bully) needs a period that is longer than any message takes. Threads
+/// have no such bound: on a machine that is busy enough two may lead for a while. The greater epoch
+/// wins. The elections that need a detector need no period.
+pub struct Assembly<E: Election> {
+    cluster: Cluster<Unattended<E>, ()>,
+}
+
+impl<E> Assembly<E>
+where
+    E: Election<Message: Send> + Send + Sync + 'static,
+{
+    /// Starts the threads. Nobody has called an election yet.
+    ///
+    /// # Errors
+    /// Nodes that are no cluster, or no threads for them.
+    pub fn start(nodes: Vec<E>, period: Duration) -> Result<Self, StartError> {
+        let builder = Cluster::builder().resource("election", Unattended::all(nodes), ());
+        Ok(Self { cluster: builder.period(period).traced().start()? })
+    }
+
+    /// Starts the threads of an election whose messages overtake each other at random.
+    ///
+    /// # Errors
+    /// As [`start`](Self::start); and if the election needs channels that keep order.
+    pub fn shuffled(nodes: Vec<E>, period: Duration, seed: u64) -> Result<Self, StartError> {
+        let builder = Cluster::builder().resource("election", Unattended::all(nodes), ());
+        Ok(Self { cluster: builder.period(period).shuffled(seed).traced().start()? })
+    }
+
+    /// A node calls an election.
+    ///
+    /// # Errors
+    /// If there is no such node.
+    pub fn call(&self, node: NodeId) -> Result<(), ClusterError> {
+        self.order(node, Order::Elect)
+    }
+
+    /// A node goes down, when it has done what it was doing. Nothing happens if it is.
+    ///
+    /// # Errors
+    /// If there is no such node.
+    pub fn crash(&self, node: NodeId) -> Result<(), ClusterError> {
+        self.order(node, Order::Crash)?;
+        while !self.is_down(node) && self.cluster.shared.check().is_ok() {
+            std::thread::sleep(Self::NAP);
+        }
+        Ok(())
+    }
+
+    /// A node comes back. Nothing happens if it is not down.
+    ///
+    /// # Errors
+    /// If there is no such node.
+    pub fn recover(&self, node: NodeId) -> Result<(), ClusterError> {
+        self.order(node, Order::Recover)?;
+        while self.is_down(node) && self.cluster.shared.check().is_ok() {
+            std::thread::sleep(Self::NAP);
+        }
+        Ok(())
+    }
+
+    /// Whom a node has for its leader.
+    ///
+    /// # Errors
+    /// If there is no such node.
+    pub fn leader(&self, node: NodeId) -> Result<Option<Leadership>, ClusterError> {
+        ClusterError::check_node(node, self.cluster.nodes())?;
+        Ok(self.cluster.shared.post(0, node).node().0.leadership())
+    }
+
+    /// Waits until all nodes that live have settled on one that lives, but not longer than this.
+    ///
+    /// # Errors
+    /// If a node has refused a message or panicked.
+    pub fn wait(&self, limit: Duration) -> Result<Option<Leadership>, Down> {
+        let deadline = Instant::now().checked_add(limit);
+        loop {
+            self.cluster.shared.check()?;
+            if let Some(leadership) = self.settled() {
+                return Ok(Some(leadership));
+            }
+            if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                return Ok(None);
+            }
+            std::thread::sleep(Self::NAP);
+        }
+    }
+
+    /// How long to sleep before looking again.
+    const NAP: Duration = Duration::from_micros(200);
+
+    /// The leader that all have settled on, if so. Nodes are looked at one after the other.
+    fn settled(&self) -> Option<Leadership> {
+        let count = self.cluster.nodes();
+        let live = NodeSet::of(count, NodeId::all(count).filter(|&node| !self.is_down(node)));
+        let nodes = NodeId::all(count).map(|node| self.cluster.shared.post(0, node).node().0);
+        let nodes: Vec<E> = nodes.collect();
+        let done = E::is_done(&nodes.iter().collect::<Vec<_>>(), &live);
+        let mut views = live.iter().filter_map(|node| nodes[node.index()].leadership());
+        views.next().filter(|_| done)
+    }
+
+    fn is_down(&self, node: NodeId) -> bool {
+        self.cluster.shared.is_down[node.index()].load(Ordering::SeqCst)
+    }
+
+    fn order(&self, node: NodeId, order: Order) -> Result<(), ClusterError> {
+        ClusterError::check_node(node, self.cluster.nodes())?;
+        let _ = self.cluster.shared.inboxes[node.index()].send(Mail::Order(order));
+        Ok(())
+    }
+
+    /// The messages sent so far.
+    pub fn messages(&self) -> Traffic {
+        self.cluster.messages()
+    }
+
+    /// Stops all nodes and waits for their threads. The trace is of the whole election.
+    pub fn shutdown(self) -> Ended<()> {
+        self.cluster.shutdown()
+    }
+}

@@ -1,0 +1,161 @@
+//! What is claimed of elections.
+
+use stateright::Property;
+
+use super::model::Check;
+use super::progress::Progress;
+use super::state::State;
+use crate::message::{Election, Leadership, NodeId, NodeSet, Protocol, Unattended};
+
+/// What is claimed of an election.
+#[derive(Clone, Debug)]
+pub(super) struct ElectionClaims<P: Protocol> {
+    leadership: fn(&P) -> Option<Leadership>,
+    is_done: fn(&State<P>) -> bool,
+    invariant: fn(&State<P>) -> Option<Result<(), &'static str>>,
+    has_invariant: bool,
+    one_leader: bool,
+    /// Whether all can settle.
+    all_settle: bool,
+}
+
+impl<P: Protocol> ElectionClaims<P> {
+    pub(super) fn properties(&self) -> Vec<Property<Check<P>>> {
+        let mut properties = vec![
+            Property::always("agreement", Check::agrees),
+            Property::always("expected inputs only", Check::is_as_expected),
+        ];
+        if self.all_settle {
+            properties.push(Property::sometimes("all settle", Check::is_settled));
+        } else {
+            properties.push(Property::sometimes("some settle", Check::has_views));
+        }
+        if self.has_invariant {
+            properties.push(Property::always("invariant", Check::keeps_election_invariant));
+        }
+        if self.one_leader {
+            properties.push(Property::always("one leader", Check::has_one_leader));
+        }
+        properties
+    }
+}
+
+impl<E: Election> Check<Unattended<E>> {
+    /// All that can happen to an election that nobody calls yet: see
+    /// [`initiators`](Self::initiators).
+    ///
+    /// ```
+    /// use exclusion::message::check::{Check, Checker, Model, Timers};
+    /// use exclusion::message::{Bully, NodeId};
+    ///
+    /// let check = Check::election(Bully::cluster(3)?).initiators([NodeId(0)]);
+    /// let check = check.timers(Timers::Timed).crashes(1);
+    /// check.clone().checker().spawn_bfs().join().assert_properties();
+    /// assert!(check.progress().expect("it is an election").find_stuck(&check, 1_000_000)?.is_none());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Panics
+    /// As [`new`](Self::new).
+    pub fn election(nodes: Vec<E>) -> Self {
+        let has_invariant = E::invariant(&nodes.iter().collect::<Vec<_>>()).is_some();
+        let mut check = Self::new(Unattended::all(nodes)).requests(0);
+        check.election = Some(ElectionClaims {
+            leadership: |node| node.0.leadership(),
+            is_done: |state| {
+                let live = NodeSet::of(state.nodes.len(), state.live());
+                E::is_done(&machines(&state.nodes), &live)
+            },
+            invariant: |state| E::invariant(&machines(&state.nodes)),
+            has_invariant,
+            one_leader: false,
+            all_settle: true,
+        });
+        check
+    }
+
+    /// Who calls an election, once, at any moment.
+    ///
+    /// # Panics
+    /// If one of them is not there.
+    #[must_use]
+    pub fn initiators(self, nodes: impl IntoIterator<Item = NodeId>) -> Self {
+        nodes.into_iter().fold(self, |check, node| check.requests_of(node, 1))
+    }
+
+    /// Claims no more that all can settle: in a network that is cut they cannot.
+    #[must_use]
+    pub fn settling_apart(mut self) -> Self {
+        if let Some(claims) = &mut self.election {
+            claims.all_settle = false;
+        }
+        self
+    }
+
+    /// Claims that all nodes that live and have settled have settled alike, whatever the epoch.
+    #[must_use]
+    pub fn one_leader(mut self) -> Self {
+        if let Some(claims) = &mut self.election {
+            claims.one_leader = true;
+        }
+        self
+    }
+}
+
+fn machines<E>(nodes: &[Unattended<E>]) -> Vec<&E> {
+    nodes.iter().map(|node| &node.0).collect()
+}
+
+impl<P: Protocol> Check<P> {
+    /// What must be possible from every state, if anything.
+    pub fn progress(&self) -> Option<Progress<Self>> {
+        self.election.as_ref().filter(|claims| claims.all_settle).map(|_| Progress {
+            name: "all can settle",
+            goal: Self::is_settled_or_was_never_called,
+            counts: |action| !action.is_fault(),
+        })
+    }
+
+    /// What the nodes that live have settled on.
+    fn views(&self, state: &State<P>) -> Vec<Leadership> {
+        let Some(claims) = &self.election else { return Vec::new() };
+        let leadership = |node: NodeId| (claims.leadership)(&state.nodes[node.index()]);
+        state.live().filter_map(leadership).collect()
+    }
+
+    fn has_views(&self, state: &State<P>) -> bool {
+        !self.views(state).is_empty()
+    }
+
+    fn agrees(&self, state: &State<P>) -> bool {
+        let views = self.views(state);
+        let agree = |one: &Leadership, other: &Leadership| {
+            one.epoch != other.epoch || one.leader == other.leader
+        };
+        views.iter().all(|one| views.iter().all(|other| agree(one, other)))
+    }
+
+    fn has_one_leader(&self, state: &State<P>) -> bool {
+        let views = self.views(state);
+        views.iter().all(|view| view.leader == views[0].leader)
+    }
+
+    fn keeps_election_invariant(&self, state: &State<P>) -> bool {
+        let claims = self.election.as_ref();
+        claims.and_then(|claims| (claims.invariant)(state)).is_none_or(|holds| holds.is_ok())
+    }
+
+    fn is_settled(&self, state: &State<P>) -> bool {
+        let silent = state.network.is_empty() && state.timers.is_empty();
+        silent && self.election.as_ref().is_some_and(|claims| (claims.is_done)(state))
+    }
+
+    /// Where nobody has called yet, nothing need come of it. What went wrong is told elsewhere.
+    fn is_settled_or_was_never_called(&self, state: &State<P>) -> bool {
+        let asked = |(user, &wanted): (&super::state::Wish, &u8)| user.requests_left < wanted;
+        let called = state.users.iter().zip(self.wanted()).any(asked);
+        let recoveries_left = state.plight.as_ref().map(|plight| plight.recoveries_left);
+        let came_back = recoveries_left.is_some_and(|left| left < self.faults().1);
+        !(called || came_back) || state.violation.is_some() || self.is_settled(state)
+    }
+}

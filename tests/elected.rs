@@ -1,0 +1,237 @@
+//! Locks that start from an election, under every runner; and elections among threads.
+
+mod common;
+
+use std::time::Duration;
+
+use common::within_two_minutes;
+use exclusion::message::actor::{Assembly, Cluster, DataOf};
+use exclusion::message::sim::{Delay, Simulation, Workload};
+use exclusion::message::{
+    BantaEfficient, BantaFair, BantaSimple, Bully, BullyHalt, CentralCoordinator, ChangRoberts,
+    Claims, Echo, Elected, Election, Extinction, Graph, Inherits, LeLann, NaimiTrehel,
+    NaimiTrehelQueue, NodeId, Protocol, Raymond, Renamed, RicartAgrawalaToken, RingElection,
+    SinghalHeuristic, SuzukiKasami, SuzukiKasamiFifo, SuzukiKasamiFifoRing, TokenRing, replay,
+};
+
+/// Users that come before, while and after the leader is elected are all served, whatever the
+/// delays; and each run can be replayed.
+fn simulates<E: Election, P: Inherits<E>>(name: &str, nodes: &[Elected<E, P>]) {
+    let n = nodes.len();
+    for (seed, workload) in (0..).zip([
+        Workload::AllAtOnce { rounds: 3 },
+        Workload::InTurn { rounds: 2 },
+        Workload::Poisson { rate: 0.5, entries: 40 },
+        Workload::Script((0..8).map(|at| (0.3 * f64::from(at), NodeId(at % n as u32))).collect()),
+    ]) {
+        let simulation = Simulation::new(nodes.to_vec()).seed(seed).workload(workload).traced();
+        // Where timers rely on Tmax, T is within it.
+        let report = simulation.delay(Delay::Uniform(0.0, 1.0)).run();
+        let report = report.unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert!(report.entries > 0);
+        let trace = report.trace.expect("it was asked for");
+        let nodes =
+            replay(nodes.to_vec(), &trace).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert!(nodes.iter().all(|node| node.lock().is_some()), "{name}: all have settled");
+    }
+}
+
+fn runs_as_threads<E, P>(name: &str, nodes: Vec<Elected<E, P>>)
+where
+    E: Election<Message: Send> + Send + 'static,
+    P: Inherits<E> + Protocol<Message: Send> + Send + 'static,
+    DataOf<Elected<E, P>, u64>: Send + Sync,
+    <Elected<E, P> as Protocol>::Access: exclusion::message::actor::Guarded,
+{
+    let n = nodes.len() as u64;
+    let cluster = Cluster::start(nodes, 0_u64).expect("it starts");
+    let entered = std::thread::scope(|scope| {
+        let users: Vec<_> = cluster
+            .handles()
+            .into_iter()
+            .map(|mut handle| {
+                scope.spawn(move || {
+                    (0..5).filter(|_| handle.lock().map(|inside| *inside).is_ok()).count() as u64
+                })
+            })
+            .collect();
+        users.into_iter().map(|user| user.join().expect("nobody panics")).sum::<u64>()
+    });
+    assert_eq!(entered, 5 * n, "{name}");
+}
+
+macro_rules! elected {
+    ($($test:ident: $election:expr, $initiators:expr => $lock:ty;)*) => {
+        $(#[test]
+        fn $test() {
+            let name = stringify!($test);
+            let nodes: Vec<Elected<_, $lock>> = Elected::cluster($election, $initiators.map(NodeId));
+            simulates(name, &nodes);
+            within_two_minutes(move || runs_as_threads(name, nodes));
+        })*
+    };
+}
+
+fn grid() -> Graph {
+    Graph::grid(2, 3).expect("six nodes")
+}
+
+elected! {
+    a_coordinator_is_elected_by_the_bully:
+        Bully::cluster(4).unwrap(), [0, 2] => CentralCoordinator;
+    a_coordinator_is_elected_by_the_bully_that_halts:
+        BullyHalt::cluster(4).unwrap(), [1] => CentralCoordinator;
+    a_coordinator_is_elected_on_a_ring:
+        RingElection::cluster(4).unwrap(), [1] => CentralCoordinator;
+    a_coordinator_is_elected_by_chang_and_roberts:
+        ChangRoberts::cluster(5).unwrap(), [0, 3] => CentralCoordinator;
+    a_coordinator_is_elected_by_le_lann:
+        LeLann::cluster(4).unwrap(), [0, 1, 2] => CentralCoordinator;
+    raymond_starts_from_extinction: Extinction::over(&grid()), [1, 4] => Raymond;
+    the_token_ring_starts_from_extinction: Extinction::over(&grid()), [1, 4] => Renamed<TokenRing>;
+    suzuki_and_kasami_start_from_extinction:
+        Extinction::over(&grid()), [5, 0] => Renamed<SuzukiKasami>;
+    suzuki_kasami_fifo_starts_from_extinction:
+        Extinction::over(&grid()), [3, 2] => Renamed<SuzukiKasamiFifo>;
+    suzuki_kasami_fifo_ring_starts_from_extinction:
+        Extinction::over(&grid()), [3] => Renamed<SuzukiKasamiFifoRing>;
+    ricart_and_agrawala_s_token_starts_from_extinction:
+        Extinction::over(&grid()), [1, 2, 3] => Renamed<RicartAgrawalaToken>;
+    singhal_s_heuristic_starts_from_extinction:
+        Extinction::over(&grid()), [4] => Renamed<SinghalHeuristic>;
+    naimi_and_trehel_start_from_extinction:
+        Extinction::over(&grid()), [2, 4] => Renamed<NaimiTrehel>;
+    naimi_and_trehel_s_queue_starts_from_extinction:
+        Extinction::over(&grid()), [2, 4] => Renamed<NaimiTrehelQueue>;
+    banta_simple_starts_from_extinction: Extinction::over(&grid()), [5] => Renamed<BantaSimple>;
+    banta_fair_starts_from_extinction: Extinction::over(&grid()), [5] => Renamed<BantaFair>;
+    banta_efficient_starts_from_extinction:
+        Extinction::over(&grid()), [2] => Renamed<BantaEfficient>;
+}
+
+#[test]
+fn the_winner_has_the_token_and_the_tree_points_to_it() {
+    let nodes: Vec<Elected<Extinction, Raymond>> =
+        Elected::cluster(Extinction::over(&grid()), [1, 4].map(NodeId));
+    let report = Simulation::new(nodes.clone())
+        .workload(Workload::Alone { node: NodeId(4), entries: 1 })
+        .traced()
+        .run()
+        .unwrap();
+    // It is inside without a request: it has the token.
+    assert_eq!(report.messages.of("TOKEN"), 0);
+    let nodes = replay(nodes, &report.trace.unwrap()).unwrap();
+    let raymond: Vec<_> = nodes.iter().map(|node| node.lock().unwrap().clone()).collect();
+    assert_eq!(Raymond::invariant(&raymond, &[]), Some(Ok(())));
+    let token = Raymond::token().unwrap();
+    assert_eq!(raymond.iter().filter(|node| (token.has)(node)).count(), 1);
+    assert!((token.has)(&raymond[4]), "the winner has it");
+}
+
+#[cfg(feature = "check")]
+#[test]
+fn everything_that_can_happen_to_a_lock_that_starts_from_an_election_is_explored() {
+    use exclusion::message::check::{Check, Checker, Model, Timers};
+
+    let line = Graph::line(3).unwrap();
+    let raymond: Vec<Elected<Extinction, Raymond>> =
+        Elected::cluster(Extinction::over(&line), [0, 2].map(NodeId));
+    let checker = Check::new(raymond).checker().spawn_bfs().join();
+    checker.assert_properties();
+    assert!(checker.unique_state_count() > 1000);
+
+    let central: Vec<Elected<Bully, CentralCoordinator>> =
+        Elected::cluster(Bully::cluster(3).unwrap(), [NodeId(0)]);
+    let check = Check::new(central).timers(Timers::Timed);
+    check.checker().spawn_bfs().join().assert_properties();
+
+    let token: Vec<Elected<Extinction, Renamed<SuzukiKasami>>> =
+        Elected::cluster(Extinction::over(&line), [NodeId(1)]);
+    Check::new(token).checker().spawn_bfs().join().assert_properties();
+}
+
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// Long enough for threads that wait for a processor.
+const PERIOD: Duration = Duration::from_millis(40);
+
+fn settles_on<E>(assembly: &Assembly<E>, leader: u32)
+where
+    E: Election<Message: Send> + Send + Sync + 'static,
+{
+    // A machine that is too busy may make the bully elect twice: what counts is how it ends.
+    let deadline = std::time::Instant::now() + LIMIT;
+    loop {
+        let found = assembly.wait(LIMIT).unwrap_or_else(|down| panic!("{down}"));
+        if found.is_some_and(|it| it.leader == NodeId(leader)) {
+            return;
+        }
+        assert!(std::time::Instant::now() < deadline, "it ends with {found:?}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn survives_among_threads<E>(nodes: Vec<E>, shuffle: Option<u64>)
+where
+    E: Election<Message: Send> + Send + Sync + 'static,
+{
+    let fresh = nodes.clone();
+    let assembly = match shuffle {
+        Some(seed) => Assembly::shuffled(nodes, PERIOD, seed),
+        None => Assembly::start(nodes, PERIOD),
+    };
+    let assembly = assembly.expect("it starts");
+    assembly.call(NodeId(0)).unwrap();
+    settles_on(&assembly, 3);
+    assembly.crash(NodeId(3)).unwrap();
+    assembly.crash(NodeId(3)).unwrap();
+    settles_on(&assembly, 2);
+    assembly.crash(NodeId(2)).unwrap();
+    assembly.crash(NodeId(0)).unwrap();
+    settles_on(&assembly, 1);
+    assembly.recover(NodeId(2)).unwrap();
+    settles_on(&assembly, 2);
+    for node in [0, 3] {
+        assembly.recover(NodeId(node)).unwrap();
+    }
+    settles_on(&assembly, 3);
+    assert!(assembly.leader(NodeId(0)).unwrap().is_some());
+    assert!(assembly.call(NodeId(4)).unwrap_err().to_string().contains("there is no n4"));
+    let trace = assembly.shutdown().traces.remove(0);
+    replay(fresh, &trace).expect("the shipped nodes do the same");
+}
+
+#[test]
+fn the_bully_survives_crashes_among_threads() {
+    within_two_minutes(|| survives_among_threads(Bully::cluster(4).unwrap(), None));
+}
+
+#[test]
+fn the_bully_that_halts_survives_crashes_among_threads() {
+    within_two_minutes(|| survives_among_threads(BullyHalt::cluster(4).unwrap(), None));
+    within_two_minutes(|| survives_among_threads(BullyHalt::cluster(4).unwrap(), Some(5)));
+}
+
+#[test]
+fn the_ring_survives_crashes_among_threads() {
+    within_two_minutes(|| survives_among_threads(RingElection::cluster(4).unwrap(), None));
+    within_two_minutes(|| survives_among_threads(RingElection::cluster(4).unwrap(), Some(5)));
+}
+
+#[test]
+fn the_others_elect_among_threads() {
+    within_two_minutes(|| {
+        let grid = grid();
+        macro_rules! elects {
+            ($nodes:expr, $calls:expr, $leader:expr) => {
+                let assembly = Assembly::start($nodes, PERIOD).expect("it starts");
+                $calls.into_iter().for_each(|node| assembly.call(NodeId(node)).unwrap());
+                settles_on(&assembly, $leader);
+            };
+        }
+        elects!(Extinction::over(&grid), [4], 4);
+        elects!(Echo::over(&grid), [2], 2);
+        elects!(ChangRoberts::cluster(5).unwrap(), [1], 4);
+        elects!(LeLann::cluster(5).unwrap(), [3], 3);
+    });
+}

@@ -1,0 +1,367 @@
+//! Elections in the simulator: exact counts, and what becomes of them under faults.
+
+mod common;
+
+use common::chance::Chance;
+use exclusion::message::ring_election::{Announcement, Choice};
+use exclusion::message::sim::{Contest, ContestReport, Delay, Fault, Notices};
+use exclusion::message::{
+    Bully, BullyHalt, ChangRoberts, Echo, Election, Extinction, Graph, LeLann, NodeId,
+    RingElection, replay,
+};
+
+#[track_caller]
+fn run<E: Election>(contest: Contest<E>) -> ContestReport {
+    let report = contest.run().unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(report.invariant, Ok(()));
+    report
+}
+
+#[track_caller]
+fn leader(report: &ContestReport) -> NodeId {
+    report.leader.unwrap_or_else(|| panic!("nobody leads: {:?}", report.views)).leader
+}
+
+const DELAYS: [Delay; 3] =
+    [Delay::Constant(1.0), Delay::Uniform(0.0, 1.0), Delay::Exponential(0.1)];
+
+#[test]
+fn the_bully_costs_its_formula_from_every_initiator() {
+    for n in 2..=8 {
+        for initiator in NodeId::all(n - 1) {
+            for (seed, delay) in (0..).zip(DELAYS) {
+                let top = NodeId::at(n - 1);
+                let contest = Contest::new(Bully::cluster(n).unwrap()).seed(seed).delay(delay);
+                let report = run(contest.without([top]).initiators([initiator]));
+                let m = (n - 1 - initiator.index()) as u64;
+                assert_eq!(leader(&report), NodeId::at(n - 2));
+                assert_eq!(report.messages.total(), m * m + n as u64 - 2, "n={n}, {initiator}");
+                assert_eq!(report.messages.of("ELECTION"), m * (m + 1) / 2);
+                assert_eq!(report.messages.of("OK"), m * (m - 1) / 2);
+                assert_eq!(report.messages.of("COORDINATOR"), n as u64 - 2);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_bully_with_nobody_down_ends_with_the_highest() {
+    for n in 2..=8 {
+        for initiator in NodeId::all(n) {
+            let report = run(Contest::new(Bully::cluster(n).unwrap()).initiators([initiator]));
+            let m = (n - 1 - initiator.index()) as u64;
+            assert_eq!(leader(&report), NodeId::at(n - 1));
+            assert_eq!(report.messages.total(), m * (m + 1) + n as u64 - 1);
+        }
+    }
+}
+
+/// All orders of the numbers below n.
+fn arrangements(n: u32) -> Vec<Vec<NodeId>> {
+    let Some(last) = n.checked_sub(1) else { return vec![Vec::new()] };
+    let shorter = arrangements(last).into_iter();
+    let with_last = shorter.flat_map(|order| {
+        (0..=order.len()).map(move |place| {
+            let mut order = order.clone();
+            order.insert(place, NodeId(last));
+            order
+        })
+    });
+    with_last.collect()
+}
+
+#[test]
+fn chang_and_roberts_cost_what_they_say_over_all_arrangements() {
+    for n in 2..=7_u64 {
+        let arrangements = arrangements(n as u32);
+        let counts: Vec<u64> = arrangements
+            .iter()
+            .map(|order| {
+                let cluster = ChangRoberts::arranged(order).unwrap();
+                let contest = Contest::new(cluster.clone()).initiators(order.iter().copied());
+                let formula = ChangRoberts::cost(&cluster, &contest.circumstances()).unwrap();
+                let report = run(contest);
+                assert_eq!(leader(&report), NodeId(n as u32 - 1));
+                assert_eq!(report.messages.of("ELECTED"), n);
+                let total = report.messages.total();
+                assert_eq!(formula.messages, total..=total, "{order:?}");
+                report.messages.of("ELECTION")
+            })
+            .collect();
+        assert_eq!(counts.iter().min(), Some(&(2 * n - 1)));
+        assert_eq!(counts.iter().max(), Some(&(n * (n + 1) / 2)));
+        // The mean is n times the n-th harmonic number, exactly: both sides times n!.
+        let factorial: u64 = (1..=n).product();
+        assert_eq!(counts.len() as u64, factorial);
+        let harmonic: u64 = (1..=n).map(|i| factorial / i).sum();
+        assert_eq!(counts.iter().sum::<u64>(), n * harmonic);
+    }
+}
+
+/// Some nodes of n, by the bits of a number.
+fn subset(n: usize, bits: u32) -> Vec<NodeId> {
+    NodeId::all(n).filter(|node| bits >> node.0 & 1 == 1).collect()
+}
+
+#[test]
+fn le_lann_sends_every_number_all_the_way() {
+    for n in 2..=6 {
+        for bits in 1..1 << n {
+            let initiators = subset(n, bits);
+            let contest = Contest::new(LeLann::cluster(n).unwrap()).delay(Delay::Exponential(1.0));
+            let report = run(contest.seed(bits.into()).initiators(initiators.clone()));
+            assert_eq!(leader(&report), *initiators.last().unwrap());
+            assert_eq!(report.messages.of("ELECTION"), (initiators.len() * n) as u64);
+            assert_eq!(report.messages.total(), ((initiators.len() + 1) * n) as u64);
+        }
+    }
+}
+
+#[test]
+fn the_ring_costs_2mk_among_those_who_live() {
+    for n in 2..=6 {
+        for dead in 0..1_u32 << n {
+            let crashed = subset(n, dead);
+            let live: Vec<_> = NodeId::all(n).filter(|node| !crashed.contains(node)).collect();
+            let m = live.len() as u64;
+            if m < 2 {
+                continue;
+            }
+            for k in 1..=live.len() {
+                for (choice, best) in
+                    [(Choice::Highest, live[live.len() - 1]), (Choice::Lowest, live[0])]
+                {
+                    for (announcement, each) in
+                        [(Announcement::Round, 2 * m), (Announcement::ToAll, 2 * m - 1)]
+                    {
+                        let cluster = RingElection::with(n, choice, announcement).unwrap();
+                        let contest = Contest::new(cluster)
+                            .without(crashed.clone())
+                            .notices(Notices::ToAll)
+                            .initiators(live[..k].iter().copied());
+                        let report = run(contest);
+                        assert_eq!(leader(&report), best);
+                        assert_eq!(report.messages.total(), each * k as u64);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_dead_successor_that_has_to_be_found_out_costs_the_ring_one_message() {
+    for n in 3..=6_u32 {
+        // Node 1 is down, and only node 0 will be told, after it has sent its list there.
+        let contest = Contest::new(RingElection::cluster(n as usize).unwrap())
+            .fault_at(0.0, Fault::Crash(NodeId(1)))
+            .notices(Notices::To(vec![NodeId(0)]))
+            .call_at(0.5, NodeId(0));
+        let report = run(contest);
+        let m = u64::from(n) - 1;
+        assert_eq!(leader(&report), NodeId(n - 1));
+        assert_eq!(report.messages.total(), 2 * m + 1);
+    }
+}
+
+#[test]
+fn the_bully_that_halts_costs_three_for_each_other_node() {
+    for n in 2..=8 {
+        for dead in 0..n {
+            let crashed: Vec<_> = NodeId::all(n).skip(n - dead).collect();
+            for initiator in NodeId::all(n - dead) {
+                let cluster = BullyHalt::cluster(n).unwrap();
+                let contest = Contest::new(cluster.clone()).without(crashed.clone());
+                let contest = contest.notices(Notices::ToAll).initiators([initiator]);
+                let cost = BullyHalt::cost(&cluster, &contest.circumstances()).unwrap();
+                let report = run(contest);
+                assert_eq!(leader(&report), NodeId::at(n - dead - 1));
+                assert!(cost.messages.contains(&report.messages.total()), "{report} {cost:?}");
+                assert_eq!(report.messages.of("HALT"), (n - dead - 1) as u64);
+            }
+        }
+    }
+}
+
+fn graphs(n: usize) -> Vec<Graph> {
+    let side =
+        (1..=n).filter(|side| n.is_multiple_of(*side)).find(|side| side * side >= n).unwrap();
+    let graphs = [
+        Graph::ring(n),
+        Graph::line(n),
+        Graph::star(n),
+        Graph::tree(n, 3),
+        Graph::grid(n / side, side),
+        Graph::random(n, 3 * n, 5),
+        Graph::random(n, n - 1, 9),
+    ];
+    let mut graphs: Vec<_> = graphs.into_iter().collect::<Result<_, _>>().unwrap();
+    if n.is_power_of_two() {
+        graphs.push(Graph::hypercube(n).unwrap());
+    }
+    if n <= 1024 {
+        graphs.push(Graph::complete(n).unwrap());
+    }
+    graphs
+}
+
+#[track_caller]
+fn echoes(graph: &Graph, initiator: NodeId, delay: Delay) {
+    let report = run(Contest::new(Echo::over(graph)).delay(delay).initiators([initiator]));
+    let (n, edges) = (graph.nodes() as u64, graph.edges() as u64);
+    assert_eq!(leader(&report), initiator, "{graph}");
+    assert_eq!(report.messages.total(), 2 * edges, "{graph}");
+    assert_eq!(report.messages.of("ECHO"), n - 1, "{graph}");
+    assert_eq!(report.parents.iter().filter(|parent| parent.is_none()).count(), 1);
+}
+
+#[test]
+fn the_echo_costs_twice_the_edges_on_every_graph() {
+    for graph in [8, 12, 16].into_iter().flat_map(graphs) {
+        for initiator in NodeId::all(graph.nodes()) {
+            DELAYS.iter().for_each(|&delay| echoes(&graph, initiator, delay));
+        }
+    }
+}
+
+#[test]
+fn the_echo_costs_twice_the_edges_of_a_thousand_and_of_a_hundred_thousand_nodes() {
+    for graph in [1000, 1024].into_iter().flat_map(graphs) {
+        echoes(&graph, NodeId(777), Delay::Uniform(0.0, 1.0));
+    }
+    for graph in graphs(100_000) {
+        echoes(&graph, NodeId(54_321), Delay::Constant(1.0));
+    }
+}
+
+#[test]
+fn extinction_elects_the_greatest_initiator_within_its_bound() {
+    for graph in [8, 12].into_iter().flat_map(graphs) {
+        let (n, edges) = (graph.nodes(), graph.edges() as u64);
+        for bits in (1..1 << n).step_by(if n == 8 { 1 } else { 37 }) {
+            let initiators = subset(n, bits);
+            let contest = Contest::new(Extinction::over(&graph)).seed(bits.into());
+            let contest = contest.delay(Delay::Exponential(1.0)).initiators(initiators.clone());
+            let report = run(contest);
+            assert_eq!(leader(&report), *initiators.last().unwrap(), "{graph}");
+            assert_eq!(report.messages.of("LEADER"), n as u64 - 1);
+            let waves = report.messages.total() - (n as u64 - 1);
+            let most = 2 * edges * initiators.len() as u64;
+            assert!((2 * edges..=most).contains(&waves), "{graph}: {waves} of {most}");
+        }
+    }
+}
+
+#[test]
+fn elections_that_stand_crashes_settle_after_random_ones() {
+    for seed in 0..300 {
+        let n = 3 + seed as usize % 5;
+        let crashes = 1 + seed as usize % (n - 1);
+        let down_for = (seed % 3 > 0).then_some(0.3 + (seed % 7) as f64);
+        let settles = |report: ContestReport, name: &str| {
+            let trace = report.trace.unwrap_or_default();
+            assert!(report.settled, "{name}, seed {seed}: {:?}\n{trace}", report.views);
+        };
+        macro_rules! contest {
+            ($cluster:expr) => {
+                Contest::new($cluster.unwrap())
+                    .seed(seed)
+                    .delay(Delay::Uniform(0.0, 1.0))
+                    .notices(Notices::ToAll)
+                    .crashes_at_random(crashes, 9.0, down_for)
+                    .initiators([NodeId(0), NodeId(1)])
+                    .traced()
+            };
+        }
+        settles(run(contest!(Bully::cluster(n))), "bully");
+        settles(run(contest!(BullyHalt::cluster(n))), "bully_halt");
+        settles(run(contest!(RingElection::cluster(n))), "ring");
+    }
+}
+
+#[test]
+fn a_cut_makes_two_leaders_and_a_majority_one() {
+    let side = vec![NodeId(0), NodeId(1)];
+    let cut =
+        |time| move |contest: Contest<Bully>| contest.fault_at(time, Fault::Cut(side.clone()));
+    let report =
+        run(cut(0.0)(Contest::new(Bully::cluster(5).unwrap())).initiators([NodeId(0), NodeId(2)]));
+    assert_eq!(report.leaders(), [NodeId(1), NodeId(4)]);
+
+    for minority in [vec![NodeId(0), NodeId(1)], vec![NodeId(3), NodeId(4)], vec![NodeId(2)]] {
+        let plain = Contest::new(BullyHalt::cluster(5).unwrap());
+        let gated = Contest::new(BullyHalt::gated(5).unwrap());
+        let leaders = |contest: Contest<BullyHalt>, healed: bool| {
+            let contest = contest
+                .notices(Notices::ToAll)
+                .initiators([NodeId(0)])
+                .fault_at(20.0, Fault::Cut(minority.clone()));
+            let contest = if healed { contest.fault_at(60.0, Fault::Heal) } else { contest };
+            run(contest).leaders()
+        };
+        assert_eq!(leaders(plain, false).len(), 2, "{minority:?}");
+        let highest = NodeId::all(5).rfind(|node| !minority.contains(node)).unwrap();
+        assert_eq!(leaders(gated.clone(), false), [highest]);
+        assert_eq!(leaders(gated, true), [NodeId(4)]);
+    }
+}
+
+#[test]
+fn a_run_is_the_same_for_the_same_seed_and_can_be_replayed() {
+    for seed in 0..20 {
+        let contest = || {
+            Contest::new(Bully::cluster(5).unwrap())
+                .seed(seed)
+                .delay(Delay::Uniform(0.0, 1.0))
+                .notices(Notices::ToAll)
+                .crashes_at_random(2, 6.0, Some(3.0))
+                .initiators([NodeId(1)])
+                .traced()
+        };
+        let report = run(contest());
+        assert_eq!(report, run(contest()));
+        let trace = report.trace.unwrap();
+        assert_eq!(trace.to_string().parse().as_ref(), Ok(&trace));
+        let nodes = replay(Bully::cluster(5).unwrap(), &trace).unwrap();
+        let views: Vec<_> = nodes.iter().map(|node| node.leadership()).collect();
+        assert_eq!(views, report.views);
+    }
+}
+
+#[test]
+fn an_election_can_be_called_again() {
+    let mut chance = Chance(7);
+    for _ in 0..20 {
+        let (first, second) = (chance.below(6) as u32, chance.below(6) as u32);
+        let graph = Graph::random(6, 8, chance.next()).unwrap();
+        macro_rules! again {
+            ($cluster:expr) => {{
+                let contest = Contest::new($cluster).call_at(0.0, NodeId(first));
+                let report = run(contest.call_at(100.0, NodeId(second)));
+                assert!(report.leader.is_some_and(|it| it.epoch.number == 2), "{report:?}");
+            }};
+        }
+        again!(Bully::cluster(6).unwrap());
+        again!(BullyHalt::cluster(6).unwrap());
+        again!(RingElection::cluster(6).unwrap());
+        again!(ChangRoberts::cluster(6).unwrap());
+        again!(LeLann::cluster(6).unwrap());
+        again!(Extinction::over(&graph));
+    }
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_with_what_to_do() {
+    let contest = || Contest::new(Bully::cluster(3).unwrap());
+    let says = |contest: Contest<Bully>| contest.run().unwrap_err().to_string();
+    assert!(says(contest().initiators([NodeId(3)])).contains("there is no n3"));
+    assert!(says(contest().without([NodeId(9)])).contains("there is no n9"));
+    assert!(says(contest().without([0, 1, 2].map(NodeId))).contains("leave one that can lead"));
+    let dead_caller = contest().without([NodeId(1)]).initiators([NodeId(1)]);
+    assert!(says(dead_caller).contains("name one that lives"));
+    assert!(says(contest().fault_at(-1.0, Fault::Heal)).contains("take 0 or later"));
+    assert!(says(contest().crashes_at_random(4, 1.0, None)).contains("take no more"));
+    assert!(Bully::cluster(1).unwrap_err().to_string().contains("take 2 or more"));
+    let twice = ChangRoberts::arranged(&[0, 1, 1].map(NodeId)).unwrap_err().to_string();
+    assert!(twice.contains("name each node of the ring once"), "{twice}");
+}
