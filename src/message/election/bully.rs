@@ -2,8 +2,8 @@
 //!
 //! A node that misses the coordinator asks all nodes with higher numbers. Whoever is asked answers,
 //! and holds an election of its own. If nobody answers within 2T, the node has the highest number
-//! that lives: it tells all lower ones. If somebody does, it waits for the new coordinator, and asks
-//! again if none comes within 4T.
+//! that lives: it tells all lower ones. If somebody does, it waits for the new coordinator, and
+//! asks again if none comes within 4T.
 //!
 //! | message | when | to |
 //! |---|---|---|
@@ -14,9 +14,9 @@
 //!
 //! # Timing
 //! No message takes longer than T. Then an `OK` comes within 2T of the question. The highest node
-//! that lives hears the question within T, waits 2T for its own answers, and its `COORDINATOR` comes
-//! within T: 4T. So a node that was answered waits 2T more when its first 2T are over. A timeout of
-//! less than 2T, or an `OK` that is late, makes two leaders of one epoch.
+//! that lives hears the question within T, waits 2T for its own answers, and its `COORDINATOR`
+//! comes within T: 4T. So a node that was answered waits 2T more when its first 2T are over. A
+//! timeout of less than 2T, or an `OK` that is late, makes two leaders of one epoch.
 //!
 //! # Cost
 //! With the coordinator (the highest) down and m numbers above the initiator: m(m+1)/2 `ELECTION`,
@@ -121,7 +121,8 @@ const STAND_BACK: Timer = Timer(2);
 impl Bully {
     /// Within so many periods an `OK` comes.
     pub const OK_WITHIN: u32 = 2;
-    /// Within so many periods a `COORDINATOR` comes: that of the highest, and of one that comes back.
+    /// Within so many periods a `COORDINATOR` comes: that of the highest, and of one that comes
+    /// back.
     pub const COORDINATOR_WITHIN: u32 = 4;
 
     /// A cluster in which nobody leads yet.
