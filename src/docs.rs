@@ -22,7 +22,7 @@ macro_rules! targets {
 macro_rules! of_locks {
     () => {
         items! {
-            "crate::": "BakeryMutex", "TournamentMutex";
+            "crate::": "BakeryMutex", "Bypass", "TournamentMutex";
             "crate::lock::": "Leased", "Seated", "raw", "wait";
             "crate::lock::raw::": "Bakery", "BlackWhiteBakery", "Packed", "Padded", "Peterson",
                 "PetersonSwap", "Priority", "RawLock", "Tournament", "Waiting", "Withdrawn";
@@ -34,7 +34,7 @@ macro_rules! of_locks {
 macro_rules! of_locks_by_another_name {
     () => {
         targets! {
-            "BakeryMutex<T, 64, 32>" => "crate::BakeryMutex#bypass";
+            "BakeryMutex<T, Bypass>" => "crate::BakeryMutex#bypass";
             "Seated<Peterson, T>" => "crate::lock::Seated";
             "seats" => "crate::lock::Seated::seats";
             "take_seats" => "crate::lock::Seated::take_seats";

@@ -4,8 +4,9 @@
 //! | you have | take |
 //! |---|---|
 //! | threads, and no thread may overtake another | [`BakeryMutex`] |
-//! | more threads than cores, and bounded bypass | [`BakeryMutex<T, 64, 32>`](BakeryMutex#bypass) |
-//! | throughput to keep, and no thread may starve | [`TournamentMutex`] |
+//! | the same with more threads than cores | [`BakeryMutex::with`], which keeps the order |
+//! | throughput to keep, and short waits | [`BakeryMutex<T, Bypass>`](BakeryMutex#bypass) |
+//! | throughput to keep, and nothing allocated | [`TournamentMutex`] |
 //! | no compare-and-swap, no `alloc`, no `std` | [`lock::Seated`] over a lock of [`lock::raw`] |
 //! | exactly two contenders | [`lock::Seated`] over [`lock::raw::Peterson`] |
 //! | an algorithm to study, or threads of your own | [`lock::raw`] |
@@ -78,9 +79,10 @@
 //!
 //! # When not to use it
 //!
-//! If the order of service does not matter, take [`std::sync::Mutex`]: it is one word in size, and
-//! the fastest when many threads contend. A lock that serves in order must switch threads for each
-//! entry: with more threads than cores that is ten to twenty times slower.
+//! If the order of service does not matter, take [`std::sync::Mutex`]: it is a word in size too,
+//! and the fastest when many threads contend for short critical sections. A `lock()` that serves in
+//! order must switch threads for each entry: with more threads than cores that is ten to twenty
+//! times slower. [`BakeryMutex::with`] keeps the order without that.
 //! [`which_lock`](docs::which_lock) has the figures.
 //!
 //! Unlocking a drop-in mutex still uses it for a moment after it is free: do not free its memory
@@ -94,15 +96,17 @@
 //!
 //! | type | bytes |
 //! |---|---|
-//! | [`BakeryMutex`] of 64 seats (the default), of 8 | 552, 104 |
+//! | [`BakeryMutex`], whatever its policy | 8 |
+//! | [`Leased`](lock::Leased) over a [`raw::Bakery`](lock::raw::Bakery) of 64 seats | 552 |
 //! | [`TournamentMutex`] of 64 seats (the default), of 8 | 1576, 232 |
 //! | [`raw::Peterson`](lock::raw::Peterson), [`raw::Priority`](lock::raw::Priority) | 24 |
 //!
 //! ```
 //! # #[cfg(all(not(exclusion_loom), feature = "std", target_pointer_width = "64"))] {
-//! # use exclusion::{BakeryMutex, TournamentMutex, lock::raw};
-//! assert_eq!(size_of::<BakeryMutex<()>>(), 552);
-//! assert_eq!(size_of::<BakeryMutex<(), 8>>(), 104);
+//! # use exclusion::{BakeryMutex, Bypass, TournamentMutex, lock::{Leased, raw}};
+//! assert_eq!(size_of::<BakeryMutex<()>>(), 8);
+//! assert_eq!(size_of::<BakeryMutex<(), Bypass>>(), 8);
+//! assert_eq!(size_of::<Leased<raw::Bakery<64>>>(), 552);
 //! assert_eq!(size_of::<TournamentMutex<()>>(), 1576);
 //! assert_eq!(size_of::<TournamentMutex<(), 8>>(), 232);
 //! assert_eq!(size_of::<raw::Peterson>(), 24);
@@ -166,6 +170,6 @@ pub use lock_api;
 pub use lock::{ArcBakeryMutexGuard, ArcTournamentMutexGuard};
 #[cfg(target_has_atomic = "ptr")]
 pub use lock::{
-    BakeryMutex, BakeryMutexGuard, MappedBakeryMutexGuard, MappedTournamentMutexGuard,
-    RawBakeryMutex, RawTournamentMutex, TournamentMutex, TournamentMutexGuard,
+    BakeryMutex, BakeryMutexGuard, Bypass, MappedBakeryMutexGuard, MappedTournamentMutexGuard,
+    RawBakeryMutex, RawTournamentMutex, Strict, TournamentMutex, TournamentMutexGuard,
 };

@@ -9,9 +9,6 @@ use std::path::{Path, PathBuf};
 /// How wide prose may be. Tables, definitions of labels, and words that are longer may be wider.
 const COLUMNS: usize = 100;
 
-/// Sources whose comments are still wider.
-const WIDE: [&str; 1] = ["src/lock/leased"];
-
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
@@ -241,9 +238,6 @@ fn wide_comments(source: &str) -> impl Iterator<Item = &str> {
 fn no_comment_is_too_wide() {
     let folders = ["src", "lab", "tests", "loom-tests", "no-std-test", "benches", "examples"];
     for (path, text) in sources(&folders) {
-        if WIDE.iter().any(|wide| path.starts_with(root().join(wide))) {
-            continue;
-        }
         let wide: Vec<_> = wide_comments(&text).collect();
         assert!(wide.is_empty(), "{}: {wide:#?}", path.display());
     }

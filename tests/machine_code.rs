@@ -3,8 +3,8 @@
 //!
 //! Loom explores what the source says. A compiler may leave out what it takes for idle:
 //! `fetch_or(0)` whose result is unused is no instruction at all on x86-64. So the library is
-//! compiled to assembly once more, with a symbol around each operation
-//! (`src/lock/leased/machine_code.rs`), and what stands there is counted. Only x86-64 is read.
+//! compiled to assembly once more, with a symbol around each operation (`machine_code.rs` of
+//! `leased` and of `pooled`), and what stands there is counted. Only x86-64 is read.
 #![cfg(not(exclusion_loom))]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -81,6 +81,26 @@ const ROWS: &[Row] = &[
     row("asm_parking_meet", ONE, ONE, &["parking::TELL", "parking::SLEEP"]),
     row("asm_parking_wake", ONE, NONE, &["parking::WAKE"]),
     row("asm_parking_wake_fenced", NONE, NONE, &[]),
+
+    // The uncontended lock and unlock of one word. What a release inlines leaves seat and line.
+    row("asm_pooled_acquire", NONE, ONE, &["pooled::FIND_NOBODY"]),
+    row("asm_pooled_release", NONE, AtLeast(1), &["pooled::LEAVE"]),
+    row("asm_pooled_pass", NONE, AtLeast(1), &["pooled::PASS", "pooled::FIND_NOBODY"]),
+    row("asm_pooled_join", NONE, AtLeast(2), &["pooled::BRING", "pooled::FIND_NOBODY"]),
+    row("asm_pooled_step_in", AtLeast(1), AtLeast(2), &["pooled::STEP_IN", "waiting::SLEEP"]),
+    row("asm_pooled_call", ONE, AtLeast(1), &["pooled::CALL"]),
+    row("asm_pooled_leave_line", NONE, AtLeast(1), &["pooled::LAST_LEAVES", "pooled::LEAVE"]),
+
+    row("asm_pool_take", NONE, AtLeast(1), &["pool::TAKE", "pool::GIVE"]),
+    row("asm_pool_give", NONE, AtLeast(1), &["pool::TAKE", "pool::GIVE"]),
+
+    row("asm_slot_sit", NONE, ONE, &["slot::TAKE_SEAT"]),
+    row("asm_slot_sit_and_post", NONE, ONE, &["slot::TAKE_SEAT"]),
+    row("asm_slot_leave", NONE, ONE, &["slot::LEAVE_SEAT"]),
+    row("asm_slot_take", NONE, ONE, &[]),
+    row("asm_slot_finish", NONE, AtLeast(1), &["slot::FINISH"]),
+
+    row("asm_waiting_wait", AtLeast(1), AtLeast(1), &["waiting::SLEEP"]),
 ];
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -112,7 +132,7 @@ fn is_idle_on_stack(operands: &str) -> bool {
     operands.starts_with("$0,") && operands.ends_with("(%rsp)")
 }
 
-/// A function of the assembly.
+/// A function of the assembly, or another name for one.
 #[derive(Default, Debug)]
 struct Function {
     /// What is counted of it, in order.
@@ -134,6 +154,10 @@ fn functions(assembly: &str) -> BTreeMap<String, Function> {
             name = None;
         } else if let Some(label) = line.strip_suffix(':').filter(|label| !label.starts_with('.')) {
             name = Some(label.trim_matches('"').to_owned());
+        } else if let Some((alias, target)) = line.split_once(" = ") {
+            let jumps_to = Some(target.trim_matches('"').to_owned());
+            let alias = alias.trim_start_matches("\t.set").trim().trim_matches('"').to_owned();
+            functions.insert(alias, Function { length: 1, jumps_to, ..Function::default() });
         } else if let Some(name) = &name
             && !line.trim().starts_with(['.', '#'])
         {
@@ -147,11 +171,12 @@ fn functions(assembly: &str) -> BTreeMap<String, Function> {
     functions
 }
 
-/// The instructions of a symbol; those of another if all it does is jump there.
+/// The instructions of a symbol; those of another if all it does is jump there, perhaps after it
+/// has moved an argument.
 fn body<'a>(functions: &'a BTreeMap<String, Function>, symbol: &str) -> &'a [Instruction] {
     let function = functions.get(symbol).unwrap_or_else(|| panic!("{symbol} is not there"));
     match &function.jumps_to {
-        Some(target) if function.length == 1 => body(functions, target),
+        Some(target) if function.length <= 2 && !target.starts_with('.') => body(functions, target),
         _ => &function.instructions,
     }
 }
@@ -198,8 +223,21 @@ fn each_fence_and_each_read_modify_write_is_an_instruction() {
         }
     }
 
-    // Wherever a waiter falls asleep: it counts itself, meets the leavers, and fences, before the
-    // queue is touched.
+    // Before a thread falls asleep beside its seat, it announces itself, and then fences.
+    for symbol in ["asm_pooled_step_in", "asm_waiting_wait"] {
+        let body = body(&functions, symbol);
+        let mut fences = 0;
+        for (before, fence) in body.iter().zip(&body[1..]) {
+            if *fence == Instruction::FullFence {
+                assert_eq!(*before, Instruction::ReadModifyWrite, "{symbol}: {body:?}");
+                fences += 1;
+            }
+        }
+        assert!(fences > 0 && body[0] != Instruction::FullFence, "{symbol}: {body:?}");
+    }
+
+    // Wherever a waiter falls asleep in a lot: it counts itself, meets the leavers, and fences,
+    // before the queue is touched.
     let parks: Vec<_> = functions.iter().filter(|(name, _)| name.contains("3Lot4park")).collect();
     assert!(!parks.is_empty(), "nobody ever sleeps");
     for (name, park) in parks {
@@ -236,8 +274,17 @@ fn no_edge_that_must_be_an_instruction_is_left_out() {
             let halves = [format!("{name}.with("), format!(".with({name})")];
             let is_fence = kind == "Fence;";
             let is_half = halves.iter().any(|half| rest.contains(half));
-            // All accesses of the leased lock's word that carry an edge are read-modify-writes.
-            if is_fence || is_half || ["leased", "parking"].contains(&file) {
+            // Here an access that carries an edge is a read-modify-write, if it is no load or
+            // store.
+            let has_words = ["leased", "parking", "pooled", "pool", "slot"].contains(&file);
+            let mut accesses =
+                [".load(", ".store("].into_iter().flat_map(|name| rest.split(name).skip(1));
+            let is_plain = accesses.any(|access| {
+                let operands = access.lines().next().unwrap_or_default();
+                let mut words = operands.split(|c: char| c != '_' && !c.is_alphanumeric());
+                words.any(|word| word == name)
+            });
+            if is_fence || is_half || has_words && !is_plain {
                 needed.insert(format!("{file}::{name}"));
             }
         }
@@ -259,9 +306,10 @@ fn what_is_no_fence_is_not_taken_for_one() {
     assert_eq!(instruction("\torl\t$0, -64(%rsp)"), None);
     assert_eq!(instruction("\tlfence"), None);
     let assembly = "name:\n\tlock\n\tincq\t(%rdi)\n\t#MEMBARRIER\n\tretq\n.Lfunc_end0:\n\tmfence\n\
-                    other:\n\t.cfi_startproc\n\tjmp\tname\n.Lfunc_end1:\n";
+                    other:\n\t.cfi_startproc\n\tjmp\tname\n.Lfunc_end1:\nalias = other\n";
     let functions = functions(assembly);
     assert_eq!(functions["name"].length, 2);
     assert_eq!(body(&functions, "name"), [ReadModifyWrite]);
     assert_eq!(body(&functions, "other"), [ReadModifyWrite]);
+    assert_eq!(body(&functions, "alias"), [ReadModifyWrite]);
 }

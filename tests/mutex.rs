@@ -8,14 +8,18 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
+use common::sleepers::{await_sleepers, debugged, is_deserted};
 use common::within_two_minutes;
 use exclusion::lock::Leased;
 use exclusion::lock::raw::{
-    Attendance, BlackWhiteBakery, PetersonSwap, Place, Priority, RawLock, Tournament, Waiting,
-    Withdrawn,
+    Attendance, Bakery, BlackWhiteBakery, PetersonSwap, Place, Priority, RawLock, Tournament,
+    Waiting, Withdrawn,
 };
-use exclusion::{BakeryMutex, RawBakeryMutex, RawTournamentMutex, TournamentMutex};
+use exclusion::{BakeryMutex, Bypass, RawBakeryMutex, RawTournamentMutex, Strict, TournamentMutex};
 use lock_api::{MappedMutexGuard, Mutex, MutexGuard, RawMutex, RawMutexFair, RawMutexTimed};
+
+/// A bakery whose seats are in the mutex.
+type LeasedBakery<const SEATS: usize, const BYPASS: usize = 0> = Leased<Bakery<SEATS>, BYPASS>;
 
 /// What lock_api asks of a mutex with everything.
 trait Full:
@@ -94,13 +98,7 @@ fn impatient_threads_leave_nothing_behind<R: Full>(threads: usize) {
             contenders.into_iter().map(|contender| contender.join().unwrap()).sum()
         });
         assert!(entries >= threads as u64 * ROUNDS / 4, "patient locking never fails");
-        let left = debugged(&total);
-        assert!(
-            left.starts_with(
-                "Leased { here: 0b0, asleep_at_door: 0, asleep_in_hall: 0, asleep_in_line: 0"
-            ),
-            "{left}"
-        );
+        assert!(is_deserted(&total), "{}", debugged(&total));
         assert_eq!(*total.try_lock().expect("nobody is left in the way"), entries);
     });
 }
@@ -191,29 +189,6 @@ fn is_locked_does_not_lock<R: Full>() {
     assert!(!mutex.is_locked());
 }
 
-/// What the lock's debug output says.
-fn debugged<R: Full, T>(mutex: &Mutex<R, T>) -> String {
-    // SAFETY: the raw mutex is only printed.
-    format!("{:?}", unsafe { mutex.raw() })
-}
-
-/// How many threads sleep, as the lock's debug output tells.
-fn asleep<R: Full, T>(mutex: &Mutex<R, T>) -> usize {
-    let text = debugged(mutex);
-    let count = |name: &str| -> usize {
-        let (_, rest) = text.split_once(name).expect("a field of that name");
-        let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
-        digits.parse().expect("a number")
-    };
-    count("asleep_at_door: ") + count("asleep_in_hall: ") + count("asleep_in_line: ")
-}
-
-fn await_sleepers<R: Full, T>(mutex: &Mutex<R, T>, count: usize) {
-    while asleep(mutex) != count {
-        std::thread::yield_now();
-    }
-}
-
 /// With a waiter in line or in the hall, one bump lets it in, whatever the lock allows newcomers
 /// otherwise.
 fn one_bump_lets_a_waiter_in<R: Full>() {
@@ -258,10 +233,11 @@ fn entries_by_bump<R: Full>() -> Vec<usize> {
 
 #[test]
 fn a_bump_goes_behind_the_threads_that_wait_for_a_seat() {
+    assert_eq!(entries_by_bump::<RawBakeryMutex>(), [3]);
     // All three have a seat, or none; or one does, and the holder goes behind the other two for it.
-    assert_eq!(entries_by_bump::<RawBakeryMutex<8>>(), [3]);
-    assert_eq!(entries_by_bump::<RawBakeryMutex<1>>(), [3]);
-    assert_eq!(entries_by_bump::<RawBakeryMutex<2>>(), [3]);
+    assert_eq!(entries_by_bump::<LeasedBakery<8>>(), [3]);
+    assert_eq!(entries_by_bump::<LeasedBakery<1>>(), [3]);
+    assert_eq!(entries_by_bump::<LeasedBakery<2>>(), [3]);
     assert_eq!(entries_by_bump::<RawTournamentMutex<1>>(), [3]);
     assert_eq!(entries_by_bump::<RawTournamentMutex<2, 0>>(), [3]);
 }
@@ -287,19 +263,21 @@ fn order_of_service<R: Full>() -> Vec<usize> {
 fn a_bakery_mutex_serves_in_order_of_arrival() {
     let arrival: Vec<_> = (0..10).collect();
     assert_eq!(order_of_service::<RawBakeryMutex>(), arrival);
-    assert_eq!(order_of_service::<RawBakeryMutex<16>>(), arrival);
+    assert_eq!(order_of_service::<LeasedBakery<64>>(), arrival);
+    assert_eq!(order_of_service::<LeasedBakery<16>>(), arrival);
     assert_eq!(order_of_service::<Leased<BlackWhiteBakery<16>>>(), arrival);
     // Among threads that are in line already, a bypass changes nothing.
-    assert_eq!(order_of_service::<RawBakeryMutex<16, 32>>(), arrival);
+    assert_eq!(order_of_service::<LeasedBakery<16, 32>>(), arrival);
+    assert_eq!(order_of_service::<RawBakeryMutex<Bypass>>(), arrival);
 }
 
 #[test]
 fn the_hall_is_served_in_order_of_arrival() {
     let arrival: Vec<_> = (0..10).collect();
     // Nobody has a seat; or one thread at a time does.
-    assert_eq!(order_of_service::<RawBakeryMutex<1>>(), arrival);
+    assert_eq!(order_of_service::<LeasedBakery<1>>(), arrival);
     assert_eq!(order_of_service::<RawTournamentMutex<1>>(), arrival);
-    assert_eq!(order_of_service::<RawBakeryMutex<2>>(), arrival);
+    assert_eq!(order_of_service::<LeasedBakery<2>>(), arrival);
     assert_eq!(order_of_service::<RawTournamentMutex<2>>(), arrival);
 }
 
@@ -336,7 +314,7 @@ fn a_newcomer_gets_ahead_of_the_hall<R: Full>() -> bool {
 #[test]
 fn no_newcomer_gets_between_a_leaver_and_the_thread_that_it_gives_the_lock_to() {
     for _ in 0..300 {
-        assert!(!a_newcomer_gets_ahead_of_the_hall::<RawBakeryMutex<1>>());
+        assert!(!a_newcomer_gets_ahead_of_the_hall::<LeasedBakery<1>>());
         assert!(!a_newcomer_gets_ahead_of_the_hall::<RawTournamentMutex<1>>());
     }
 }
@@ -455,8 +433,11 @@ fn bypasses<R: Full>() -> usize {
 #[test]
 fn no_more_newcomers_pass_than_allowed() {
     let most = |bypasses: fn() -> usize| (0..200).map(|_| bypasses()).max().expect("many tries");
-    assert_eq!(most(bypasses::<RawBakeryMutex<8, 0>>), 0);
-    assert!((1..=3).contains(&most(bypasses::<RawBakeryMutex<8, 3>>)));
+    assert_eq!(most(bypasses::<RawBakeryMutex>), 0);
+    assert_eq!(most(bypasses::<RawBakeryMutex<Bypass<0>>>), 0);
+    assert!((1..=3).contains(&most(bypasses::<RawBakeryMutex<Bypass<3, 60_000_000>>>)));
+    assert_eq!(most(bypasses::<LeasedBakery<8, 0>>), 0);
+    assert!((1..=3).contains(&most(bypasses::<LeasedBakery<8, 3>>)));
     assert!((1..=3).contains(&most(bypasses::<RawTournamentMutex<8, 3>>)));
 }
 
@@ -516,11 +497,16 @@ macro_rules! mutex {
 }
 
 mutex! {
-    bakery_1: RawBakeryMutex<1>;
-    bakery_2: RawBakeryMutex<2>;
-    bakery_8: RawBakeryMutex<8>;
-    bakery_64: RawBakeryMutex<64>;
-    bakery_8_bypass: RawBakeryMutex<8, 4>;
+    bakery: RawBakeryMutex;
+    bakery_bypass: RawBakeryMutex<Bypass>;
+    bakery_bypass_by_count: RawBakeryMutex<Bypass<3, 1_000_000>>;
+    bakery_bypass_by_time: RawBakeryMutex<Bypass<100_000, 20>>;
+    bakery_bypass_of_nobody: RawBakeryMutex<Bypass<0>>;
+    bakery_1: LeasedBakery<1>;
+    bakery_2: LeasedBakery<2>;
+    bakery_8: LeasedBakery<8>;
+    bakery_64: LeasedBakery<64>;
+    bakery_8_bypass: LeasedBakery<8, 4>;
     tournament_1: RawTournamentMutex<1>;
     tournament_2: RawTournamentMutex<2>;
     tournament_8: RawTournamentMutex<8>;
@@ -534,20 +520,23 @@ mutex! {
 #[test]
 fn one_bump_lets_a_waiter_in_whatever_the_lock() {
     one_bump_lets_a_waiter_in::<RawBakeryMutex>();
-    one_bump_lets_a_waiter_in::<RawBakeryMutex<8, 32>>();
+    one_bump_lets_a_waiter_in::<RawBakeryMutex<Bypass>>();
+    one_bump_lets_a_waiter_in::<RawBakeryMutex<Bypass<100_000, 60_000_000>>>();
+    one_bump_lets_a_waiter_in::<LeasedBakery<64>>();
+    one_bump_lets_a_waiter_in::<LeasedBakery<8, 32>>();
     one_bump_lets_a_waiter_in::<RawTournamentMutex>();
     one_bump_lets_a_waiter_in::<RawTournamentMutex<8, 0>>();
     one_bump_lets_a_waiter_in::<Leased<BlackWhiteBakery<8>>>();
     // With one seat the waiter is in the hall.
     for _ in 0..100 {
-        one_bump_lets_a_waiter_in::<RawBakeryMutex<1>>();
-        one_bump_lets_a_waiter_in::<RawBakeryMutex<1, 32>>();
+        one_bump_lets_a_waiter_in::<LeasedBakery<1>>();
+        one_bump_lets_a_waiter_in::<LeasedBakery<1, 32>>();
         one_bump_lets_a_waiter_in::<RawTournamentMutex<1>>();
     }
 }
 
 #[test]
-fn the_number_of_seats_need_not_be_spelled_out() {
+fn policies_and_seats_need_not_be_spelled_out() {
     let counted = Arc::new(BakeryMutex::new(0));
     *counted.lock() += 1;
     let played = TournamentMutex::new(String::new());
@@ -557,12 +546,14 @@ fn the_number_of_seats_need_not_be_spelled_out() {
 
 #[test]
 fn the_wrappers_do_what_a_mutex_does() {
-    let mut mutex = BakeryMutex::<_, 4>::with_seats(1);
+    let mut mutex = BakeryMutex::<_, Bypass<4>>::with_policy(1);
     *mutex.get_mut() += 1;
     assert_eq!(format!("{mutex:?}"), "Mutex { data: 2 }");
     let guard = mutex.lock();
     assert_eq!(format!("{mutex:?}"), "Mutex { data: <locked> }");
     drop(guard);
+    assert_eq!(*BakeryMutex::<u8, Strict>::from(3).lock(), 3);
+    assert_eq!(*BakeryMutex::<u8, Bypass>::default().lock(), 0);
     assert_eq!(*TournamentMutex::<u8, 4>::from(3).lock(), 3);
     assert_eq!(*TournamentMutex::<u8, 4>::default().lock(), 0);
     let unsized_value: Box<BakeryMutex<[u8]>> = Box::new(BakeryMutex::new([1, 2, 3]));

@@ -13,9 +13,9 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
 use common::within_two_minutes;
-use exclusion::RawBakeryMutex;
 use exclusion::lock::Leased;
-use exclusion::lock::raw::BlackWhiteBakery;
+use exclusion::lock::raw::{Bakery, BlackWhiteBakery};
+use exclusion::{Bypass, RawBakeryMutex};
 use lock_api::{Mutex, RawMutex};
 
 /// Ties the calling thread to the core that it runs on now, as those that it spawns will be.
@@ -70,7 +70,12 @@ fn contend<R: RawMutex + Send + Sync + 'static>() -> std::io::Result<()> {
 
 #[test]
 fn a_real_time_waiter_lets_ordinary_threads_run() {
-    for contend in [contend::<RawBakeryMutex>, contend::<Leased<BlackWhiteBakery<8>>>] {
+    for contend in [
+        contend::<RawBakeryMutex>,
+        contend::<RawBakeryMutex<Bypass>>,
+        contend::<Leased<Bakery<64>>>,
+        contend::<Leased<BlackWhiteBakery<8>>>,
+    ] {
         if let Err(error) = contend() {
             eprintln!("skipped: this machine does not let us be real-time ({error})");
         }

@@ -17,7 +17,9 @@ use std::sync::atomic::{
 };
 use std::time::{Duration, Instant};
 
+use common::sleepers::asleep;
 use common::within_two_minutes;
+use exclusion::BakeryMutex;
 use exclusion::lock::Leased;
 use exclusion::lock::raw::{Attendance, Place, RawLock, Waiting, Withdrawn};
 use lock_api::{RawMutex, RawMutexTimed};
@@ -177,4 +179,62 @@ fn a_bell_rung_while_a_waiter_falls_asleep_wakes_it() {
         round
     });
     assert!(rounds > 100, "only {rounds} rounds: that says nothing");
+}
+
+/// A holder leaves while another thread falls asleep at the door, by that way of entering.
+fn leave_while_a_waiter_falls_asleep(enter: fn(&BakeryMutex<usize>)) -> usize {
+    const ROUNDS: usize = 300_000;
+    const OVER: usize = usize::MAX;
+    /// From how long before the waiter falls asleep to how long after.
+    const ABOUT: usize = 40;
+
+    within_two_minutes(move || {
+        let mutex = BakeryMutex::new(0);
+        // How long a waiter takes to fall asleep. Every other round improves on it.
+        let mut pauses = 1_000;
+        let (held, comes, done) = (Line::new(), Line::new(), Line::new());
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for round in 1.. {
+                    spin_until(|| [round, OVER].contains(&held.0.load(Acquire)));
+                    if held.0.load(Acquire) == OVER {
+                        return;
+                    }
+                    comes.0.store(round, Release);
+                    enter(&mutex);
+                    done.0.store(round, Release);
+                }
+            });
+            let (start, mut round) = (Instant::now(), 0);
+            while round < ROUNDS && start.elapsed() < Duration::from_secs(3) {
+                round += 1;
+                let guard = mutex.lock();
+                held.0.store(round, Release);
+                spin_until(|| comes.0.load(Acquire) == round);
+                let is_measured = round.is_multiple_of(2);
+                let off = if is_measured { ABOUT } else { round * 7 % (2 * ABOUT) };
+                for _ in 0..pauses + off {
+                    std::hint::spin_loop();
+                }
+                if is_measured {
+                    pauses = if asleep(&mutex) == 0 { pauses + 5 } else { pauses.max(5) - 5 };
+                }
+                drop(guard);
+                spin_until(|| done.0.load(Acquire) == round);
+            }
+            held.0.store(OVER, Release);
+            assert_eq!(*mutex.lock(), round);
+            round
+        })
+    })
+}
+
+#[test]
+fn a_holder_that_leaves_while_a_waiter_falls_asleep_wakes_it() {
+    let ways: [fn(&BakeryMutex<usize>); 2] =
+        [|mutex| *mutex.lock() += 1, |mutex| mutex.with(|entries| *entries += 1)];
+    for enter in ways {
+        let rounds = leave_while_a_waiter_falls_asleep(enter);
+        assert!(rounds > 100, "only {rounds} rounds: that says nothing");
+    }
 }

@@ -6,6 +6,7 @@
 
 pub mod deaf;
 pub mod models;
+pub mod pooled;
 
 use std::io::Write;
 use std::process::Command;
@@ -35,6 +36,7 @@ fn explore(search: Search, model: fn(), executions: &Arc<AtomicUsize>) {
     let executions = Arc::clone(executions);
     builder.check(move || {
         executions.fetch_add(1, Relaxed);
+        exclusion::lock::time::stands_still();
         model();
     });
 }
@@ -60,6 +62,8 @@ pub enum Finding {
     TwoWinners,
     /// Everybody sleeps.
     Deadlock,
+    /// A line that is not there yet, as far as the thread knows.
+    NoLine,
 }
 
 impl Finding {
@@ -68,6 +72,7 @@ impl Finding {
             Self::Race => "Causality violation",
             Self::TwoWinners => "two have won the raw lock",
             Self::Deadlock => "deadlock",
+            Self::NoLine => "null pointer dereference",
         }
     }
 }

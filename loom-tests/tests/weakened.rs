@@ -3,11 +3,13 @@
 //! The edges are named in the sources (`edges!`); here each meets a model, with the bound, that the
 //! tests of the shipped code run too: an edge that is weakened in the source makes those fail.
 
+use exclusion::Strict;
 use exclusion::lock::raw::{
     Bakery, BlackWhiteBakery, Peterson, PetersonSwap, Priority, Tournament,
 };
-use loom_tests::Finding::{Deadlock, Race, TwoWinners};
+use loom_tests::Finding::{Deadlock, NoLine, Race, TwoWinners};
 use loom_tests::Search::{Exhaustive, Preemptions};
+use loom_tests::pooled::{One, act, lock, lock_twice, with};
 use loom_tests::{Wrong, models, refuted};
 
 macro_rules! twins {
@@ -101,6 +103,37 @@ twins! {
         models::lease::<BlackWhiteBakery<3>, 3, 1>;
     without_peterson_give_way_asleep: "peterson::GIVE_WAY" leads to Deadlock, Preemptions(3),
         models::lease::<Tournament<3>, 3, 1>;
+
+    without_pooled_find_nobody: "pooled::FIND_NOBODY" leads to Race, Exhaustive,
+        || act::<Strict, 2>([lock, lock]);
+    without_pooled_pass: "pooled::PASS" leads to Race, Preemptions(2),
+        || act::<One, 3>([lock, lock, lock]);
+    without_pooled_step_in: "pooled::STEP_IN" leads to Race, Exhaustive,
+        || act::<Strict, 2>([lock, lock]);
+    without_pooled_leave: "pooled::LEAVE" leads to Race, Exhaustive,
+        || act::<Strict, 2>([lock, lock]);
+    without_pooled_last_leaves: "pooled::LAST_LEAVES" leads to Race, Preemptions(3),
+        || act::<Strict, 3>([lock, lock, lock]);
+    without_pooled_bring: "pooled::BRING" leads to NoLine, Preemptions(3),
+        || act::<Strict, 3>([lock, lock, lock]);
+    without_pooled_join: "pooled::JOIN" leads to NoLine, Preemptions(3),
+        || act::<Strict, 3>([lock, lock, lock]);
+    without_pooled_call: "pooled::CALL" leads to Deadlock, Exhaustive,
+        || act::<Strict, 2>([lock, lock]);
+    without_pool_take: "pool::TAKE" leads to Race, Preemptions(3),
+        || act::<Strict, 2>([lock_twice, lock_twice]);
+    without_pool_give: "pool::GIVE" leads to Race, Preemptions(3),
+        || act::<Strict, 2>([lock_twice, lock_twice]);
+    without_slot_take_seat: "slot::TAKE_SEAT" leads to Race, Preemptions(3),
+        || act::<Strict, 2>([lock_twice, lock_twice]);
+    without_slot_leave_seat: "slot::LEAVE_SEAT" leads to Race, Preemptions(3),
+        || act::<Strict, 2>([lock_twice, lock_twice]);
+    without_slot_finish: "slot::FINISH" leads to Race, Preemptions(3),
+        || act::<Strict, 3>([lock, with, with]);
+    without_slot_see_done: "slot::SEE_DONE" leads to Race, Preemptions(3),
+        || act::<Strict, 3>([lock, with, with]);
+    without_waiting_sleep: "waiting::SLEEP" leads to Deadlock, Exhaustive,
+        || act::<Strict, 2>([lock, lock]);
 
     without_parking_tell: "parking::TELL" leads to Deadlock, Preemptions(5),
         models::lease::<Bakery<1>, 2, 1>;

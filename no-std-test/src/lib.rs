@@ -5,10 +5,11 @@
 
 use exclusion::lock::Seated;
 use exclusion::lock::raw::{Bakery, Peterson};
-use exclusion::{BakeryMutex, TournamentMutex};
+use exclusion::{BakeryMutex, Bypass, TournamentMutex};
 
 static SEATED: Seated<Bakery<4>, u32> = Seated::new(0);
-static BAKERY: BakeryMutex<u32, 8> = BakeryMutex::with_seats(0);
+static STRICT: BakeryMutex<u32> = BakeryMutex::new(0);
+static BYPASS: BakeryMutex<u32, Bypass<8>> = BakeryMutex::with_policy(0);
 static TOURNAMENT: TournamentMutex<u32, 8> = TournamentMutex::with_seats(0);
 
 /// Goes through each kind of lock once.
@@ -23,9 +24,10 @@ pub extern "C" fn visit_all() -> u32 {
         *first.lock() += 1;
         sum += *first.lock();
     }
-    *BAKERY.lock() += 1;
+    *STRICT.lock() += 1;
+    *BYPASS.lock() += 1;
     *TOURNAMENT.lock() += 1;
-    sum + *BAKERY.lock() + *TOURNAMENT.lock()
+    sum + *STRICT.lock() + *BYPASS.lock() + *TOURNAMENT.lock()
 }
 
 #[panic_handler]

@@ -5,6 +5,7 @@
 //! | layer | what it is |
 //! |---|---|
 //! | `mutex` | [`BakeryMutex`], [`TournamentMutex`]: data and guards, over `lock_api` |
+//! | `pooled` | [`Pooled`]: one word, and a bakery from a pool while threads wait |
 //! | `leased` | [`Leased`]: a raw lock for any number of threads, and where they sleep |
 //! | `owned` | [`Seated`], [`Seat`]: one owner per seat, no compare-and-swap |
 //! | [`raw`] | algorithms among numbered seats: loads, stores and fences |
@@ -19,6 +20,8 @@ pub mod wait;
 
 #[cfg(exclusion_loom)]
 pub use sync::edge;
+#[cfg(all(exclusion_loom, feature = "std"))]
+pub use sync::time;
 
 pub use owned::{Seat, SeatGuard, Seated};
 
@@ -27,6 +30,11 @@ pub use owned::{Seat, SeatGuard, Seated};
 mod leased;
 #[cfg(target_has_atomic = "ptr")]
 mod mutex;
+#[cfg(target_has_atomic = "ptr")]
+mod policy;
+// A word that counts all that wait takes 64 bits, and a line takes memory.
+#[cfg(all(feature = "std", target_has_atomic = "64"))]
+mod pooled;
 
 #[cfg(target_has_atomic = "ptr")]
 pub use leased::{Lease, Leased};
@@ -38,3 +46,7 @@ pub use mutex::{
     MappedTournamentMutexGuard, RawBakeryMutex, RawTournamentMutex, TournamentMutex,
     TournamentMutexGuard,
 };
+#[cfg(target_has_atomic = "ptr")]
+pub use policy::{Bypass, Policy, Strict};
+#[cfg(all(feature = "std", target_has_atomic = "64"))]
+pub use pooled::{Pooled, Turn};

@@ -4,8 +4,13 @@ use core::fmt;
 use core::ops::{Deref, DerefMut};
 
 use crate::lock::leased::{Lease, Leased};
-use crate::lock::raw::{Bakery, Peterson, RawLock, Tournament};
+use crate::lock::policy::{Policy, Strict};
+#[cfg(all(feature = "std", target_has_atomic = "64"))]
+use crate::lock::pooled::{Pooled, Turn};
+use crate::lock::raw::{Peterson, RawLock, Tournament};
 use crate::lock::sync::constructor;
+#[cfg(feature = "std")]
+use crate::lock::sync::time;
 
 /// The default number of seats of a drop-in mutex: as many as can be leased.
 pub const DEFAULT_SEATS: usize = usize::BITS as usize;
@@ -16,134 +21,131 @@ pub const DEFAULT_SEATS: usize = usize::BITS as usize;
 /// threads than cores, and its longest waits are still well below.
 pub const DEFAULT_BYPASS: usize = 32;
 
-// SAFETY: `Leased` admits one lease at a time (invariant 2 of `leased`), with acquire and release
-// by its edge E1. A lease is what `unlock` needs, and forgetting it leaves the lock held. No
-// operation unwinds, since a raw lock does so only if its `Waiting` does, and ours does not.
-unsafe impl<L: RawLock, const BYPASS: usize> lock_api::RawMutex for Leased<L, BYPASS> {
-    #[cfg(not(exclusion_loom))]
-    const INIT: Self = Self::new();
+/// Implements lock_api's traits for a raw mutex with these operations of its own.
+macro_rules! raw_mutex {
+    ([$($generics:tt)*] $raw:ty, $state:ident) => {
+        // SAFETY: the raw mutex admits one thread at a time, with acquire and release by its edge
+        // E1 (invariant 2 of `leased`, 1 of `pooled`). The state of the guard is what `unlock`
+        // needs, and forgetting it leaves the lock held. No operation unwinds, since a raw lock
+        // does so only if its `Waiting` does, and ours do not.
+        unsafe impl<$($generics)*> lock_api::RawMutex for $raw {
+            #[cfg(not(exclusion_loom))]
+            const INIT: Self = Self::new();
 
-    /// Loom's atomics cannot be built in a constant. The mutexes of this crate do not use it.
-    #[cfg(exclusion_loom)]
-    const INIT: Self = panic!("under loom use BakeryMutex::new or lock_api::Mutex::from_raw");
+            /// Loom's atomics cannot be built in a constant. The mutexes of this crate do not use
+            /// it.
+            #[cfg(exclusion_loom)]
+            const INIT: Self = panic!("under loom use BakeryMutex::new or lock_api::Mutex::from_raw");
 
-    type Guard = Lease;
+            type Guard = $state;
 
-    #[inline]
-    fn lock(&self) -> Lease {
-        self.acquire()
-    }
+            #[inline]
+            fn lock(&self) -> $state {
+                self.acquire()
+            }
 
-    #[inline]
-    fn try_lock(&self) -> Option<Lease> {
-        self.try_acquire()
-    }
+            #[inline]
+            fn try_lock(&self) -> Option<$state> {
+                self.try_acquire()
+            }
 
-    #[inline]
-    unsafe fn unlock(&self, lease: Lease) {
-        // SAFETY: the same contract.
-        unsafe { self.release(lease) };
-    }
+            #[inline]
+            unsafe fn unlock(&self, state: $state) {
+                // SAFETY: the same contract.
+                unsafe { self.release(state) };
+            }
 
-    #[inline]
-    fn is_locked(&self) -> bool {
-        Leased::is_locked(self)
-    }
-}
-
-// SAFETY: as above.
-unsafe impl<L: RawLock, const BYPASS: usize> lock_api::RawMutexFair for Leased<L, BYPASS> {
-    #[inline]
-    unsafe fn unlock_fair(&self, lease: Lease) {
-        // SAFETY: the same contract.
-        unsafe { self.release_fairly(lease) };
-    }
-
-    #[inline]
-    unsafe fn bump(&self, lease: &mut Lease) {
-        if self.is_awaited(lease) {
-            // Neither of the two unwinds, so the lease is never seen stale.
-            // SAFETY: the same contract; the stale lease is overwritten before anybody uses it.
-            unsafe { self.release_fairly(lease.duplicate()) };
-            *lease = self.acquire();
+            #[inline]
+            fn is_locked(&self) -> bool {
+                Self::is_locked(self)
+            }
         }
-    }
-}
 
-#[cfg(feature = "std")]
-// SAFETY: as above. A thread that gives up withdraws from the raw lock and leaves its seat.
-unsafe impl<L: RawLock, const BYPASS: usize> lock_api::RawMutexTimed for Leased<L, BYPASS> {
-    type Duration = std::time::Duration;
-    type Instant = std::time::Instant;
+        // SAFETY: as above.
+        unsafe impl<$($generics)*> lock_api::RawMutexFair for $raw {
+            #[inline]
+            unsafe fn unlock_fair(&self, state: $state) {
+                // SAFETY: the same contract.
+                unsafe { self.release_fairly(state) };
+            }
 
-    #[inline]
-    fn try_lock_for(&self, timeout: Self::Duration) -> Option<Lease> {
-        match std::time::Instant::now().checked_add(timeout) {
-            Some(deadline) => self.acquire_until(deadline),
-            None => Some(self.acquire()),
-        }
-    }
-
-    #[inline]
-    fn try_lock_until(&self, deadline: Self::Instant) -> Option<Lease> {
-        self.acquire_until(deadline)
-    }
-}
-
-/// A drop-in type: a transparent wrapper of lock_api's mutex, so that `new` knows how many seats to
-/// use where the type is not written out, and exists under loom.
-macro_rules! drop_in {
-    (
-        $(#[$doc:meta])*
-        $mutex:ident, BYPASS = $bypass:expr, $raw:ident = $lock:ty,
-        $guard:ident, $mapped:ident, $arc_guard:ident
-    ) => {
-        #[doc = concat!("The [`lock_api::RawMutex`] of [`", stringify!($mutex), "`].")]
-        pub type $raw<const SEATS: usize = DEFAULT_SEATS, const BYPASS: usize = $bypass> =
-            Leased<$lock, BYPASS>;
-
-        #[doc = concat!("The guard of a [`", stringify!($mutex), "`].")]
-        pub type $guard<'a, T, const SEATS: usize = DEFAULT_SEATS, const BYPASS: usize = $bypass> =
-            lock_api::MutexGuard<'a, $raw<SEATS, BYPASS>, T>;
-
-        #[doc = concat!("The guard of a part of the data in a [`", stringify!($mutex), "`].")]
-        pub type $mapped<'a, T, const SEATS: usize = DEFAULT_SEATS, const BYPASS: usize = $bypass> =
-            lock_api::MappedMutexGuard<'a, $raw<SEATS, BYPASS>, T>;
-
-        #[doc = concat!("The guard that owns an `Arc` of its [`", stringify!($mutex), "`].")]
-        #[cfg(feature = "arc_lock")]
-        pub type $arc_guard<T, const SEATS: usize = DEFAULT_SEATS, const BYPASS: usize = $bypass> =
-            lock_api::ArcMutexGuard<$raw<SEATS, BYPASS>, T>;
-
-        $(#[$doc])*
-        #[repr(transparent)]
-        pub struct $mutex<
-            T: ?Sized,
-            const SEATS: usize = DEFAULT_SEATS,
-            const BYPASS: usize = $bypass,
-        >(
-            lock_api::Mutex<$raw<SEATS, BYPASS>, T>,
-        );
-
-        impl<T> $mutex<T> {
-            constructor! {
-                /// Puts `value` behind a lock of [`DEFAULT_SEATS`] seats.
-                #[inline]
-                pub fn new(value: T) -> Self {
-                    Self::with_seats(value)
+            #[inline]
+            unsafe fn bump(&self, state: &mut $state) {
+                if self.is_awaited(state) {
+                    // Neither of the two unwinds, so the state is never seen stale.
+                    // SAFETY: the same contract; the stale state is overwritten before anybody uses
+                    // it.
+                    unsafe { self.release_fairly(state.duplicate()) };
+                    *state = self.acquire();
                 }
             }
         }
 
-        impl<T, const SEATS: usize, const BYPASS: usize> $mutex<T, SEATS, BYPASS> {
+        #[cfg(feature = "std")]
+        // SAFETY: as above. A thread that gives up withdraws from the raw lock and leaves its seat.
+        unsafe impl<$($generics)*> lock_api::RawMutexTimed for $raw {
+            type Duration = std::time::Duration;
+            type Instant = std::time::Instant;
+
+            #[inline]
+            fn try_lock_for(&self, timeout: Self::Duration) -> Option<$state> {
+                self.acquire_until(time::after(timeout))
+            }
+
+            #[inline]
+            fn try_lock_until(&self, deadline: Self::Instant) -> Option<$state> {
+                self.acquire_until(Some(deadline))
+            }
+        }
+    };
+}
+
+raw_mutex!([L: RawLock, const BYPASS: usize] Leased<L, BYPASS>, Lease);
+#[cfg(all(feature = "std", target_has_atomic = "64"))]
+raw_mutex!([P: Policy] Pooled<P>, Turn);
+
+/// A drop-in type: a transparent wrapper of lock_api's mutex, so that `new` knows its parameters
+/// where the type is not written out, and exists under loom.
+///
+/// The parameters are given four times: with defaults and bounds, with defaults, with bounds, bare.
+macro_rules! drop_in {
+    (
+        $(#[$doc:meta])*
+        $mutex:ident, [$($default:tt)*] [$($alias:tt)*] [$($bound:tt)*] [$($bare:tt)*], $raw:ident, $guard:ident,
+        $mapped:ident, $arc_guard:ident,
+        $(#[$new_doc:meta])* new,
+        $(#[$with_doc:meta])* $with:ident = $unlocked:expr
+    ) => {
+        #[doc = concat!("The guard of a [`", stringify!($mutex), "`].")]
+        pub type $guard<'a, T, $($alias)*> = lock_api::MutexGuard<'a, $raw<$($bare)*>, T>;
+
+        #[doc = concat!("The guard of a part of the data in a [`", stringify!($mutex), "`].")]
+        pub type $mapped<'a, T, $($alias)*> = lock_api::MappedMutexGuard<'a, $raw<$($bare)*>, T>;
+
+        #[doc = concat!("The guard that owns an `Arc` of its [`", stringify!($mutex), "`].")]
+        #[cfg(feature = "arc_lock")]
+        pub type $arc_guard<T, $($alias)*> = lock_api::ArcMutexGuard<$raw<$($bare)*>, T>;
+
+        $(#[$doc])*
+        #[repr(transparent)]
+        pub struct $mutex<T: ?Sized, $($default)*>(lock_api::Mutex<$raw<$($bare)*>, T>);
+
+        impl<T> $mutex<T> {
             constructor! {
-                /// Puts `value` behind a lock of `SEATS` seats, passed by at most `BYPASS`
-                /// newcomers.
-                ///
-                /// No seats, or more than `usize` has bits, do not compile.
+                $(#[$new_doc])*
                 #[inline]
-                pub fn with_seats(value: T) -> Self {
-                    Self(lock_api::Mutex::from_raw(Leased::new(), value))
+                pub fn new(value: T) -> Self {
+                    Self::$with(value)
+                }
+            }
+        }
+
+        impl<T, $($bound)*> $mutex<T, $($bare)*> {
+            constructor! {
+                $(#[$with_doc])*
+                #[inline]
+                pub fn $with(value: T) -> Self {
+                    Self(lock_api::Mutex::from_raw($unlocked, value))
                 }
             }
 
@@ -156,50 +158,44 @@ macro_rules! drop_in {
 
         /// The methods of lock_api that start from an `Arc`.
         #[cfg(feature = "arc_lock")]
-        impl<T, const SEATS: usize, const BYPASS: usize> $mutex<T, SEATS, BYPASS> {
-            fn inner(
-                self: &alloc::sync::Arc<Self>,
-            ) -> alloc::sync::Arc<lock_api::Mutex<$raw<SEATS, BYPASS>, T>> {
+        impl<T, $($bound)*> $mutex<T, $($bare)*> {
+            fn inner(self: &alloc::sync::Arc<Self>) -> alloc::sync::Arc<lock_api::Mutex<$raw<$($bare)*>, T>> {
                 let wrapped = alloc::sync::Arc::into_raw(alloc::sync::Arc::clone(self));
                 // SAFETY: the wrapper is transparent, so size, alignment and validity are the same.
                 unsafe { alloc::sync::Arc::from_raw(wrapped.cast()) }
             }
 
             /// Waits for the lock; the guard keeps the mutex alive.
-            pub fn lock_arc(self: &alloc::sync::Arc<Self>) -> $arc_guard<T, SEATS, BYPASS> {
+            pub fn lock_arc(self: &alloc::sync::Arc<Self>) -> $arc_guard<T, $($bare)*> {
                 self.inner().lock_arc()
             }
 
-            /// The lock, if that needs no waiting; the guard keeps the mutex alive.
-            pub fn try_lock_arc(
-                self: &alloc::sync::Arc<Self>,
-            ) -> Option<$arc_guard<T, SEATS, BYPASS>> {
+            /// The lock, if nobody has to be waited for; the guard keeps the mutex alive.
+            pub fn try_lock_arc(self: &alloc::sync::Arc<Self>) -> Option<$arc_guard<T, $($bare)*>> {
                 self.inner().try_lock_arc()
             }
 
-            /// Waits for the lock until the timeout; the guard keeps the mutex alive.
+            /// Waits for the lock at most so long; the guard keeps the mutex alive.
             #[cfg(feature = "std")]
             pub fn try_lock_arc_for(
                 self: &alloc::sync::Arc<Self>,
                 timeout: std::time::Duration,
-            ) -> Option<$arc_guard<T, SEATS, BYPASS>> {
+            ) -> Option<$arc_guard<T, $($bare)*>> {
                 self.inner().try_lock_arc_for(timeout)
             }
 
-            /// Waits for the lock until the deadline; the guard keeps the mutex alive.
+            /// Waits for the lock until then; the guard keeps the mutex alive.
             #[cfg(feature = "std")]
             pub fn try_lock_arc_until(
                 self: &alloc::sync::Arc<Self>,
                 deadline: std::time::Instant,
-            ) -> Option<$arc_guard<T, SEATS, BYPASS>> {
+            ) -> Option<$arc_guard<T, $($bare)*>> {
                 self.inner().try_lock_arc_until(deadline)
             }
         }
 
-        impl<T: ?Sized, const SEATS: usize, const BYPASS: usize> Deref
-            for $mutex<T, SEATS, BYPASS>
-        {
-            type Target = lock_api::Mutex<$raw<SEATS, BYPASS>, T>;
+        impl<T: ?Sized, $($bound)*> Deref for $mutex<T, $($bare)*> {
+            type Target = lock_api::Mutex<$raw<$($bare)*>, T>;
 
             #[inline]
             fn deref(&self) -> &Self::Target {
@@ -207,32 +203,26 @@ macro_rules! drop_in {
             }
         }
 
-        impl<T: ?Sized, const SEATS: usize, const BYPASS: usize> DerefMut
-            for $mutex<T, SEATS, BYPASS>
-        {
+        impl<T: ?Sized, $($bound)*> DerefMut for $mutex<T, $($bare)*> {
             #[inline]
             fn deref_mut(&mut self) -> &mut Self::Target {
                 &mut self.0
             }
         }
 
-        impl<T: Default, const SEATS: usize, const BYPASS: usize> Default
-            for $mutex<T, SEATS, BYPASS>
-        {
+        impl<T: Default, $($bound)*> Default for $mutex<T, $($bare)*> {
             fn default() -> Self {
-                Self::with_seats(T::default())
+                Self::$with(T::default())
             }
         }
 
-        impl<T, const SEATS: usize, const BYPASS: usize> From<T> for $mutex<T, SEATS, BYPASS> {
+        impl<T, $($bound)*> From<T> for $mutex<T, $($bare)*> {
             fn from(value: T) -> Self {
-                Self::with_seats(value)
+                Self::$with(value)
             }
         }
 
-        impl<T: ?Sized + fmt::Debug, const SEATS: usize, const BYPASS: usize> fmt::Debug
-            for $mutex<T, SEATS, BYPASS>
-        {
+        impl<T: ?Sized + fmt::Debug, $($bound)*> fmt::Debug for $mutex<T, $($bare)*> {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 fmt::Debug::fmt(&self.0, f)
             }
@@ -240,12 +230,36 @@ macro_rules! drop_in {
     };
 }
 
+/// The [`lock_api::RawMutex`] of [`BakeryMutex`].
+#[cfg(all(feature = "std", target_has_atomic = "64"))]
+pub type RawBakeryMutex<P = Strict> = Pooled<P>;
+/// The [`lock_api::RawMutex`] of [`BakeryMutex`].
+#[cfg(not(all(feature = "std", target_has_atomic = "64")))]
+pub type RawBakeryMutex<P = Strict> = <P as crate::lock::policy::sealed::Policy>::Inline;
+
+/// The [`lock_api::RawMutex`] of [`TournamentMutex`].
+pub type RawTournamentMutex<
+    const SEATS: usize = DEFAULT_SEATS,
+    const BYPASS: usize = DEFAULT_BYPASS,
+> = Leased<Tournament<SEATS, Peterson>, BYPASS>;
+
+/// A bakery that nobody holds, by any policy.
+macro_rules! unlocked_bakery {
+    ($policy:ty) => {{
+        #[cfg(all(feature = "std", target_has_atomic = "64"))]
+        let unlocked = Pooled::new();
+        #[cfg(not(all(feature = "std", target_has_atomic = "64")))]
+        let unlocked = <RawBakeryMutex<$policy> as lock_api::RawMutex>::INIT;
+        unlocked
+    }};
+}
+
 drop_in! {
     /// A mutex that serves in order of arrival: Lamport's bakery behind lock_api's interface.
     ///
     /// It dereferences to [`lock_api::Mutex`] and has all its methods: `lock`, `try_lock`,
     /// `try_lock_for`, `try_lock_until`, `is_locked`, mapped guards, `bump`. Put it where a
-    /// `parking_lot::Mutex` was.
+    /// `parking_lot::Mutex` was. It takes one word.
     ///
     /// ```
     /// # #[cfg(not(exclusion_loom))] {
@@ -262,35 +276,168 @@ drop_in! {
     /// # }
     /// ```
     ///
-    /// # Seats
-    /// Any number of threads may use the lock. At most `SEATS - 1` of them have a seat, waiting in
-    /// line or inside. The others sleep until they are given one, the longest sleeper first. The
-    /// lock takes a word per seat.
-    ///
     /// # Fairness
-    /// First come, first served among the threads that have a seat: nobody overtakes a thread that
-    /// has drawn a ticket. So `try_lock` fails while anybody is inside or in line, and `is_locked`
-    /// says so. A program that only ever tries may starve. What `bump` and `unlock_fair` promise is
-    /// told at [`Leased`](Leased#handing-over).
+    /// First come, first served, for any number of threads: a thread that has drawn its ticket
+    /// enters before each thread that calls `lock` later. So `try_lock` fails while anybody is
+    /// inside or in line, and `is_locked` says so. A program that only ever tries may starve.
+    /// `bump` goes
+    /// behind all threads that have drawn a ticket; with a bypass, behind the first of them.
+    ///
+    /// # Strict order and speed
+    /// When there are more threads than cores, strict order costs `lock` a switch of threads per
+    /// entry: the thread whose turn it is, is not running. There are two ways out. `with` keeps the
+    /// order and gives the critical section to a thread that is running. [`Bypass`](crate::Bypass)
+    /// keeps the threads and bounds the disorder:
+    ///
+    /// ```
+    /// # #[cfg(not(exclusion_loom))] {
+    /// use exclusion::{BakeryMutex, Bypass};
+    ///
+    /// let strict = BakeryMutex::new(0);
+    /// strict.with(|number| *number += 1);
+    ///
+    /// let busy = BakeryMutex::<_, Bypass>::with_policy(0);
+    /// *busy.lock() += 1;
+    /// # }
+    /// ```
     ///
     /// # Bypass
-    /// When there are more threads than cores, strict order costs a switch of threads per entry.
-    /// With a `BYPASS` above 0 at most that many newcomers may enter between two from the line. A
-    /// thread with `k` others before it in line is then passed at most `(k + 1) * BYPASS` times,
-    /// and throughput is several times higher.
+    /// With `BakeryMutex<T, Bypass<COUNT, MICROS>>` at most `COUNT` newcomers enter between two
+    /// threads from the line, and only for `MICROS` microseconds. A thread with `k` others ahead of
+    /// it in line waits at most `k + 1` times the shorter of the two, plus the critical sections of
+    /// those ahead, plus what the scheduler adds: see [`Bypass`](crate::Bypass).
+    ///
+    /// # Memory
+    /// While threads wait, the mutex borrows a line from a pool, which grows to as many lines as
+    /// there are contended mutexes at a time. What happens at the limits is told at
+    /// [`Pooled`](crate::lock::Pooled#limits). Without `std`, or on a target without 64-bit
+    /// atomics, the seats are inside the mutex, and there are [`DEFAULT_SEATS`] of them: see
+    /// [`Leased`].
+    ///
+    /// A panic while a guard lives releases the lock and does not poison it.
+    BakeryMutex, [P: Policy = Strict] [P = Strict] [P: Policy] [P], RawBakeryMutex, BakeryMutexGuard,
+    MappedBakeryMutexGuard, ArcBakeryMutexGuard,
+    /// Puts `value` behind a lock that nobody passes.
+    new,
+    /// Puts `value` behind a lock of the policy in its type: [`Strict`] or
+    /// [`Bypass`](crate::Bypass).
+    with_policy = unlocked_bakery!(P)
+}
+
+#[cfg(all(feature = "std", target_has_atomic = "64"))]
+impl<T: ?Sized + Send, P: Policy> BakeryMutex<T, P> {
+    /// Runs `section` with the data, in the order of arrival, and returns what it returns.
+    ///
+    /// The order is one with that of `lock`. But a thread that waits here does not have to run for
+    /// its turn to come: a thread that is inside, and is there by `with` too, runs `section` for
+    /// it. So strict order costs no switch of threads per entry.
     ///
     /// ```
     /// # #[cfg(not(exclusion_loom))] {
     /// use exclusion::BakeryMutex;
     ///
-    /// let busy = BakeryMutex::<_, 64, 32>::with_seats(0);
-    /// *busy.lock() += 1;
+    /// static TOTAL: BakeryMutex<u64> = BakeryMutex::new(0);
+    ///
+    /// std::thread::scope(|scope| {
+    ///     for number in 1..=100 {
+    ///         scope.spawn(move || TOTAL.with(|total| *total += number));
+    ///     }
+    /// });
+    /// assert_eq!(TOTAL.with(|total| *total), 5050);
     /// # }
     /// ```
     ///
-    /// A panic while a guard lives releases the lock and does not poison it.
-    BakeryMutex, BYPASS = 0, RawBakeryMutex = Bakery<SEATS>,
-    BakeryMutexGuard, MappedBakeryMutexGuard, ArcBakeryMutexGuard
+    /// # Another thread may run it
+    /// That is why `section`, what it returns and the data must be `Send`. In `section`,
+    /// thread-locals and `thread::current` are those of the thread that runs it, and so are its
+    /// priority and its affinity to cores. A `section` that blocks or takes long holds up the
+    /// thread that runs it too. One thread runs at most 64 sections of others in one call, then it
+    /// hands on.
+    ///
+    /// # Deadlock
+    /// Threads that take their locks in one order stay free of deadlock. A thread runs others'
+    /// sections only inside its own call of `with`. So what it holds, it took before this lock, and
+    /// what a section takes comes after this lock. Dropping a guard runs nobody's section.
+    ///
+    /// As with `lock`, a `section` that locks the same mutex waits for itself. And a `section` must
+    /// not rest on its own thread having locked something before, as with a reentrant lock: the
+    /// thread that runs it has not.
+    ///
+    /// # Panics
+    /// If `section` panics: here, and not in the thread that ran it. The lock is released and not
+    /// poisoned.
+    #[inline]
+    pub fn with<R: Send>(&self, section: impl FnOnce(&mut T) -> R + Send) -> R {
+        match self.run_until(section, None) {
+            Ok(result) => result,
+            Err(_) => unreachable!("a thread without a deadline does not give up"),
+        }
+    }
+
+    /// Runs `section` with the data if that means no waiting. Otherwise gives it back.
+    ///
+    /// ```
+    /// # #[cfg(not(exclusion_loom))] {
+    /// let mutex = exclusion::BakeryMutex::new(1);
+    /// let guard = mutex.lock();
+    /// assert!(mutex.try_with(|number| *number += 1).is_err());
+    /// drop(guard);
+    /// assert!(mutex.try_with(|number| *number += 1).is_ok());
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `section`, which has not been run.
+    ///
+    /// # Panics
+    /// If `section` does.
+    #[inline]
+    pub fn try_with<R: Send, F: FnOnce(&mut T) -> R + Send>(&self, section: F) -> Result<R, F> {
+        // SAFETY: this is the data behind this lock. It, the closure and its result are `Send`.
+        unsafe { self.0.raw().try_run(section, self.0.data_ptr()) }
+    }
+
+    /// As [`with`](Self::with), unless `section` has not begun in time. Then it is given back.
+    ///
+    /// A `section` that has begun is waited for, also by another thread and beyond the time.
+    ///
+    /// # Errors
+    /// `section`, which has not been run and will not be.
+    ///
+    /// # Panics
+    /// If `section` does.
+    pub fn try_with_for<R: Send, F: FnOnce(&mut T) -> R + Send>(
+        &self,
+        timeout: std::time::Duration,
+        section: F,
+    ) -> Result<R, F> {
+        self.run_until(section, time::after(timeout))
+    }
+
+    /// As [`try_with_for`](Self::try_with_for), until then.
+    ///
+    /// # Errors
+    /// `section`, which has not been run and will not be.
+    ///
+    /// # Panics
+    /// If `section` does.
+    pub fn try_with_until<R: Send, F: FnOnce(&mut T) -> R + Send>(
+        &self,
+        deadline: std::time::Instant,
+        section: F,
+    ) -> Result<R, F> {
+        self.run_until(section, Some(deadline))
+    }
+
+    #[inline]
+    fn run_until<R: Send, F: FnOnce(&mut T) -> R + Send>(
+        &self,
+        section: F,
+        deadline: time::Deadline,
+    ) -> Result<R, F> {
+        // SAFETY: this is the data behind this lock. It, the closure and its result are `Send`.
+        unsafe { self.0.raw().run(section, self.0.data_ptr(), deadline) }
+    }
 }
 
 drop_in! {
@@ -329,16 +476,31 @@ drop_in! {
     /// see [`Leased`](Leased#handing-over).
     ///
     /// A panic while a guard lives releases the lock and does not poison it.
-    TournamentMutex, BYPASS = DEFAULT_BYPASS, RawTournamentMutex = Tournament<SEATS, Peterson>,
-    TournamentMutexGuard, MappedTournamentMutexGuard, ArcTournamentMutexGuard
+    TournamentMutex,
+    [const SEATS: usize = DEFAULT_SEATS, const BYPASS: usize = DEFAULT_BYPASS]
+    [const SEATS: usize = DEFAULT_SEATS, const BYPASS: usize = DEFAULT_BYPASS]
+    [const SEATS: usize, const BYPASS: usize] [SEATS, BYPASS],
+    RawTournamentMutex, TournamentMutexGuard, MappedTournamentMutexGuard, ArcTournamentMutexGuard,
+    /// Puts `value` behind a lock of [`DEFAULT_SEATS`] seats.
+    new,
+    /// Puts `value` behind a lock of `SEATS` seats, passed by at most `BYPASS` newcomers.
+    ///
+    /// No seats, or more than `usize` has bits, do not compile.
+    with_seats = Leased::new()
 }
 
-// What does not compile. Each pair of examples differs in the number of seats alone.
+// What is refused at compile time. Each pair differs in the number alone.
 /// ```
-/// let mutex = exclusion::BakeryMutex::<u8, 1>::with_seats(0);
+/// let mutex = exclusion::BakeryMutex::<u8, exclusion::Bypass<131_071>>::with_policy(0);
 /// ```
 /// ```compile_fail,E0080
-/// let mutex = exclusion::BakeryMutex::<u8, 0>::with_seats(0);
+/// let mutex = exclusion::BakeryMutex::<u8, exclusion::Bypass<131_072>>::with_policy(0);
+/// ```
+/// ```
+/// let mutex = exclusion::TournamentMutex::<u8, 1>::with_seats(0);
+/// ```
+/// ```compile_fail,E0080
+/// let mutex = exclusion::TournamentMutex::<u8, 0>::with_seats(0);
 /// ```
 /// ```
 /// let mutex = exclusion::TournamentMutex::<u8, { usize::BITS as usize }>::with_seats(0);
@@ -347,12 +509,12 @@ drop_in! {
 /// let mutex = exclusion::TournamentMutex::<u8, { usize::BITS as usize + 1 }>::with_seats(0);
 /// ```
 /// ```
-/// use exclusion::lock::{Seated, raw::Tournament};
-/// let cell = Seated::<Tournament<1>, u8>::new(0).seats::<1>();
+/// let cell = exclusion::lock::Seated::<exclusion::lock::raw::Tournament<1>,
+/// u8>::new(0).seats::<1>();
 /// ```
 /// ```compile_fail,E0080
-/// use exclusion::lock::{Seated, raw::Tournament};
-/// let cell = Seated::<Tournament<0>, u8>::new(0).seats::<0>();
+/// let cell = exclusion::lock::Seated::<exclusion::lock::raw::Tournament<0>,
+/// u8>::new(0).seats::<0>();
 /// ```
 /// ```
 /// use exclusion::lock::raw::{Bakery, Tournament};

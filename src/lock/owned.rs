@@ -16,8 +16,8 @@ use crate::lock::wait::{SpinThenYield, Unless};
 /// then makes sure that no two contenders share one: there is no registration, no compare-and-swap
 /// and no `unsafe`. It works without `std` and on targets whose atomics are loads and stores.
 ///
-/// Waiters spin and then yield. With real-time scheduling that can block the holder: see [real-time
-/// threads](crate::lock::wait#real-time-threads).
+/// Waiters spin, then yield, then nap. What that means on a busy machine and beside real-time
+/// threads is told at [`wait`](crate::lock::wait#real-time-threads).
 ///
 /// ```
 /// use exclusion::lock::Seated;
@@ -185,7 +185,7 @@ pub struct Seat<'a, L: RawLock, T> {
 }
 
 impl<'a, L: RawLock, T> Seat<'a, L, T> {
-    /// Waits for the lock, spinning and then yielding.
+    /// Waits for the lock, spinning, then yielding, then napping.
     #[inline]
     pub fn lock(&mut self) -> SeatGuard<'_, 'a, L, T> {
         match self.enter(&SpinThenYield) {

@@ -6,18 +6,19 @@
 //!
 //! # Real-time threads
 //! A thread that yields stays ready to run. Under real-time scheduling, such as Linux's
-//! `SCHED_FIFO`, it gives way to threads of its own priority or a higher one only. If it waits for
-//! a thread of lower priority on the same core, neither gets on. So let all owners of the seats of
-//! a lock have the same priority, or cores of their own, or bring a [`Waiting`] that sleeps.
-//! Without `std` waiters only spin, and a waiter and the thread that it waits for must not share a
-//! core at all, unless something preempts the waiter. The drop-in types sleep after a bounded
-//! number of looks and are safe in this respect.
+//! `SCHED_FIFO`, it gives way to threads of its own priority or a higher one only. And on a busy
+//! machine a yield may give away a whole time slice. So a waiter yields a hundred times at most,
+//! and then sleeps for 50 µs between two looks: the thread that it waits for gets on, and the
+//! waiter notices a little late. Without `std` waiters only spin, and a waiter and the thread that
+//! it waits for must not share a core at all, unless something preempts the waiter. Waiters of the
+//! drop-in types do not yield: they spin for a moment, and sleep until they are woken.
 #![forbid(unsafe_code)]
 
 use crate::lock::raw::{Place, Waiting, Withdrawn};
 use crate::lock::sync::Backoff;
 
-/// Spins a little, then yields to the scheduler between looks; without `std` it only spins.
+/// Spins a little, then yields to the scheduler between looks, a hundred times at most, then naps
+/// for 50 µs; without `std` it only spins.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SpinThenYield;
 

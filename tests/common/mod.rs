@@ -9,6 +9,7 @@ pub mod flawed;
 pub mod happened_before;
 pub mod hello;
 pub mod load;
+pub mod sleepers;
 #[cfg(feature = "serde")]
 pub mod tamper;
 

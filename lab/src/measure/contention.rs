@@ -36,8 +36,8 @@ pub fn measurables() -> Vec<Measurable> {
     all
 }
 
-/// The name of a lock of the lab. By this name serde sees that a row lends nothing from the text that
-/// it is read from.
+/// The name of a lock of the lab. By this name serde sees that a row lends nothing from the text
+/// that it is read from.
 pub type LockName = &'static str;
 
 /// One line of the result: the medians over the rounds.

@@ -2,7 +2,7 @@
 
 use exclusion::lock::raw::{self, BlackWhiteBakery, Padded, Peterson};
 use exclusion::lock::{Leased, Seat, Seated};
-use exclusion::{BakeryMutex, TournamentMutex};
+use exclusion::{BakeryMutex, Bypass, TournamentMutex};
 
 /// A lock around a number.
 pub trait Subject: Sync + Sized {
@@ -71,15 +71,15 @@ lend! {
     /// Our bakery, to which the critical section is left.
     BakeryWith = "bakery_with",
         BakeryMutex<u64>, BakeryMutex::new(0), |mutex, section| mutex.with(section);
-    /// Our bakery, whose line may be passed by 32 newcomers at a time.
-    BakeryBypass = "bakery_bypass", BakeryMutex<u64, 64, 32>,
-        BakeryMutex::with_seats(0), |mutex, section| section(&mut mutex.lock());
-    /// The same with 8 newcomers at a time.
-    BakeryBypass8 = "bakery_bypass_8", BakeryMutex<u64, 64, 8>,
-        BakeryMutex::with_seats(0), |mutex, section| section(&mut mutex.lock());
-    /// The same with 128 newcomers at a time.
-    BakeryBypass128 = "bakery_bypass_128", BakeryMutex<u64, 64, 128>,
-        BakeryMutex::with_seats(0), |mutex, section| section(&mut mutex.lock());
+    /// Our bakery, whose line newcomers may pass.
+    BakeryBypass = "bakery_bypass", BakeryMutex<u64, Bypass>,
+        BakeryMutex::with_policy(0), |mutex, section| section(&mut mutex.lock());
+    /// The same for fewer newcomers and a shorter time.
+    BakeryBypass32For50 = "bakery_bypass_32_50", BakeryMutex<u64, Bypass<32, 50>>,
+        BakeryMutex::with_policy(0), |mutex, section| section(&mut mutex.lock());
+    /// The same for more newcomers and a longer time.
+    BakeryBypass16384For500 = "bakery_bypass_16384_500", BakeryMutex<u64, Bypass<16384, 500>>,
+        BakeryMutex::with_policy(0), |mutex, section| section(&mut mutex.lock());
     /// Our tournament.
     Tournament = "tournament",
         TournamentMutex<u64>, TournamentMutex::new(0), |mutex, section| section(&mut mutex.lock());
@@ -98,19 +98,6 @@ lend! {
     /// spin's ticket lock.
     SpinTicket = "spin_ticket", spin::mutex::TicketMutex<u64>,
         spin::mutex::TicketMutex::new(0), |mutex, section| section(&mut mutex.lock());
-}
-
-/// Locks that are left the critical section as a closure. A method of the lock's own is called in
-/// place of this one.
-trait With {
-    fn with<R: Send>(&self, section: impl FnOnce(&mut u64) -> R + Send) -> R;
-}
-
-impl With for BakeryMutex<u64> {
-    #[inline]
-    fn with<R: Send>(&self, section: impl FnOnce(&mut u64) -> R + Send) -> R {
-        section(&mut self.lock())
-    }
 }
 
 /// mcslock's queue lock, whose waiters yield.
@@ -187,8 +174,8 @@ macro_rules! each_subject {
         $call!($crate::measure::subject::Bakery);
         $call!($crate::measure::subject::BakeryWith);
         $call!($crate::measure::subject::BakeryBypass);
-        $call!($crate::measure::subject::BakeryBypass8);
-        $call!($crate::measure::subject::BakeryBypass128);
+        $call!($crate::measure::subject::BakeryBypass32For50);
+        $call!($crate::measure::subject::BakeryBypass16384For500);
         $call!($crate::measure::subject::Tournament);
         $call!($crate::measure::subject::BlackWhite);
         $call!($crate::measure::subject::Peterson2);

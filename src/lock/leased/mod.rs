@@ -13,7 +13,7 @@
 //!
 //! | room | who waits there | file |
 //! |---|---|---|
-//! | none | a thread that finds nobody goes inside: one compare-exchange, however many seats there are | this one |
+//! | none | a thread that finds nobody goes inside: one compare-exchange | this one |
 //! | the hall | a thread that finds all seats taken | `hall` |
 //! | the line | a thread that has a seat, until it wins the raw lock | `raw` |
 //! | the door | the winner, until the holder has left | this one |
@@ -31,11 +31,15 @@
 //! 4. A thread that sleeps in the hall is given a seat: see there.
 //! 5. At most one thread has won the raw lock and not released it: there is one at the door.
 //!
-//! | edge | write | read | carries |
-//! |---|---|---|---|
-//! | E1 | `LEAVE`: Release | `FIND_NOBODY`, `PASS`, `STEP_IN`: Acquire | all critical sections before |
-//! | E2 | `LEAVE`: Release | `TAKE_SEAT`: Acquire | the seat's registers, as the user before left them |
-//! | E3 | the sleeper's `parking::TELL` | `LEAVE_HEARS`: Acquire | that there is a sleeper to wake |
+//! | edge | write | read |
+//! |---|---|---|
+//! | E1 | `LEAVE`: Release | `FIND_NOBODY`, `PASS`, `STEP_IN`: Acquire |
+//! | E2 | `LEAVE`: Release | `TAKE_SEAT`: Acquire |
+//! | E3 | the sleeper's `parking::TELL` | `LEAVE_HEARS`: Acquire |
+//!
+//! - E1 carries all critical sections before.
+//! - E2 carries the seat's registers, as the user before left them.
+//! - E3 carries that there is a sleeper to wake.
 //!
 //! All writes of `here` are read-modify-writes, so each continues the release sequences of all
 //! before it. What a thread gives to a sleeper of the hall goes by the lock of the queue, which
@@ -103,9 +107,9 @@ const fn bit(seat: usize) -> usize {
 /// At most `SEATS - 1` threads have a seat; the others wait in the hall for one. Among threads that
 /// have a seat the raw lock decides. Between two of them at most `BYPASS` newcomers enter.
 ///
-/// A thread that leaves a seat gives it to the thread that has slept longest in the hall. A newcomer
-/// gets ahead only of a thread that is just falling asleep. With one seat there is none to lease:
-/// each `unlock` gives the lock itself to the thread that has slept longest.
+/// A thread that leaves a seat gives it to the thread that has slept longest in the hall. A
+/// newcomer gets ahead only of a thread that is just falling asleep. With one seat there is none to
+/// lease: each `unlock` gives the lock itself to the thread that has slept longest.
 ///
 /// # Handing over
 /// A thread waits, as far as this is concerned, once it has a seat or sleeps in the hall.
@@ -207,8 +211,8 @@ impl<L: RawLock, const BYPASS: usize> Leased<L, BYPASS> {
 
     #[cfg(feature = "std")]
     #[inline]
-    pub(crate) fn acquire_until(&self, deadline: std::time::Instant) -> Option<Lease> {
-        self.find_nobody().or_else(|| self.acquire_slow(Some(deadline)))
+    pub(crate) fn acquire_until(&self, deadline: Deadline) -> Option<Lease> {
+        self.find_nobody().or_else(|| self.acquire_slow(deadline))
     }
 
     /// # Safety
@@ -386,8 +390,8 @@ impl<L: RawLock, const BYPASS: usize> Leased<L, BYPASS> {
         if (seat != NO_SEAT || Self::SEATS == NOBODY) && !self.hall.is_empty() {
             bits &= !self.give_away(seat);
         }
-        // Also if nothing is left to clear, for E3. The value before is not asked for: without that,
-        // this is one instruction on x86-64.
+        // Also if nothing is left to clear, for E3. The value before is not asked for: without
+        // that, this is one instruction on x86-64.
         self.here.fetch_and(!bits, LEAVE_HEARS.with(LEAVE));
         if bits & INSIDE != NOBODY && !self.door.is_empty() {
             self.wake_door();
@@ -411,10 +415,7 @@ impl<L: RawLock, const BYPASS: usize> Leased<L, BYPASS> {
     }
 
     fn parking<'a>(&'a self, lot: &'a Lot, deadline: Deadline) -> Parking<'a> {
-        // A thread that may be passed need not be quick, and a sleeper that is woken runs sooner
-        // than one that yields.
-        let patience = if BYPASS == 0 { Patience::Yields } else { Patience::Spins };
-        Parking { lot, meeting: &self.here, deadline, patience }
+        Parking { lot, meeting: &self.here, deadline, patience: Patience::Spins }
     }
 }
 

@@ -16,18 +16,23 @@
 //! A *leaver* changes the meeting word with a read-modify-write between its two steps. The sleeper
 //! makes a read-modify-write of the same word, so one of the two comes first:
 //!
-//! | edge | write | read | carries |
-//! |---|---|---|---|
-//! | E1 | the sleeper's `TELL`: Release | `leased::LEAVE_HEARS`: Acquire | sleeper first: `parked`, so the leaver wakes it |
-//! | E2 | `leased::LEAVE`: Release | the sleeper's read-modify-write, then `SLEEP` | leaver first: what makes `ready` true |
+//! | edge | write | read |
+//! |---|---|---|
+//! | E1 | the sleeper's `TELL`: Release | `leased::LEAVE_HEARS`: Acquire |
+//! | E2 | `leased::LEAVE`: Release | the sleeper's read-modify-write, then `SLEEP` |
+//!
+//! - E1, if the sleeper comes first, carries `parked`: the leaver wakes it.
+//! - E2, if the leaver comes first, carries what makes `ready` true.
 //!
 //! A contender *in the middle of an acquire* calls `wake`. It has no reason to change the lock's
 //! word, and so executes a full fence between its two steps; or it has executed one anyway and
 //! calls `wake_fenced`:
 //!
-//! | edge | write | read | carries |
-//! |---|---|---|---|
-//! | E3 | `parked`, then `SLEEP`, then `ready` | the change, then `WAKE` or a fence of the raw lock, then `parked` | at least one of the two sees the other |
+//! | edge | the sleeper | the waker |
+//! |---|---|---|
+//! | E3 | `parked`, then `SLEEP`, then `ready` | the change, a full fence, then `parked` |
+//!
+//! - E3: at least one of the two sees the other. The fence is `WAKE`, or one of the raw lock.
 //!
 //! Between its last look and falling asleep the sleeper holds the lock of its queue, which the
 //! waker takes too (`sync::lot`). Loom explores this file's promise: a lost wake-up is a deadlock.
@@ -51,10 +56,9 @@ edges! { "parking":
 pub(super) enum Patience {
     /// It sleeps at once.
     None,
-    /// It spins.
+    /// It spins. It does not yield: on a busy machine that gives away a whole time slice, and a
+    /// sleeper that is woken runs sooner.
     Spins,
-    /// It spins, then yields.
-    Yields,
 }
 
 /// How a contender of a drop-in lock waits: it is patient for a while, then sleeps, until its
@@ -114,7 +118,6 @@ impl Parking<'_> {
         match self.patience {
             Patience::None => true,
             Patience::Spins => backoff.has_spun(),
-            Patience::Yields => backoff.has_yielded(),
         }
     }
 

@@ -132,7 +132,7 @@ unsafe impl<const N: usize, W: Layout> RawLock for Bakery<N, W> {
 impl<const N: usize, W: Layout> Bakery<N, W> {
     /// The doorway: returns our ticket, published.
     #[inline]
-    fn draw(
+    pub(crate) fn draw(
         &self,
         seat: usize,
         present: &impl Attendance,
@@ -152,7 +152,7 @@ impl<const N: usize, W: Layout> Bakery<N, W> {
             self.withdraw(seat);
             waiting.wake(Place::of(&self.seats[seat]));
             // Relaxed: we only learn that drawing again may be worth it.
-            waiting.wait(Place::of(&self.seats[holder]), || {
+            waiting.wait_briefly(Place::of(&self.seats[holder]), || {
                 self.seats[holder].load(Edge::RELAXED) != highest
             })?;
         }
@@ -174,7 +174,7 @@ impl<const N: usize, W: Layout> Bakery<N, W> {
     /// We wait for the seat just ahead of us. When that one leaves, nearly always none is left
     /// ahead. So each contender is woken once, however long the line.
     #[inline]
-    fn await_turn(
+    pub(crate) fn await_turn(
         &self,
         seat: usize,
         ticket: usize,
@@ -211,6 +211,45 @@ impl<const N: usize, W: Layout> Bakery<N, W> {
             }
         }
         Ok(nearest)
+    }
+
+    /// The lowest (ticket, seat), as far as one look at each seat can tell.
+    #[cfg(all(feature = "std", target_has_atomic = "64"))]
+    pub(crate) fn lowest(&self, present: &impl Attendance) -> Option<(usize, usize)> {
+        self.tickets(present).min()
+    }
+
+    /// The seats of the two lowest tickets, as far as one look at each seat can tell.
+    #[cfg(all(feature = "std", target_has_atomic = "64"))]
+    pub(crate) fn two_lowest(&self, present: &impl Attendance) -> [Option<usize>; 2] {
+        let mut lowest = [None, None];
+        for ticket in self.tickets(present) {
+            if lowest[0].is_none_or(|first| ticket < first) {
+                lowest = [Some(ticket), lowest[0]];
+            } else if lowest[1].is_none_or(|second| ticket < second) {
+                lowest[1] = Some(ticket);
+            }
+        }
+        lowest.map(|ticket| ticket.map(|(_, seat)| seat))
+    }
+
+    /// The tickets that are out, with their seats.
+    #[cfg(all(feature = "std", target_has_atomic = "64"))]
+    fn tickets(&self, present: &impl Attendance) -> impl Iterator<Item = (usize, usize)> {
+        // Relaxed: a guess, on which the caller improves.
+        let word = |seat: usize| (self.seats[seat].load(Edge::RELAXED), seat);
+        present.seats(N).map(word).filter(|(word, _)| *word >= FIRST)
+    }
+
+    /// Whether the customer on `seat` has that ticket, and it is its turn. Its customer must not
+    /// leave meanwhile.
+    ///
+    /// This is what the customer itself does to find out, but without waiting.
+    #[cfg(all(feature = "std", target_has_atomic = "64"))]
+    pub(crate) fn is_turn_of(&self, seat: usize, ticket: usize, present: &impl Attendance) -> bool {
+        TURN.fence();
+        self.seats[seat].load(LOOK) == ticket
+            && self.just_ahead(seat, ticket, present, &super::NoPatience) == Ok(None)
     }
 
     /// Relaxed: a fence stands before it, `DOORWAY` or `TURN`, which makes it a release.

@@ -23,7 +23,7 @@ pub(super) fn settled<W: Layout>(
     waiting: &impl Waiting,
 ) -> Result<usize, Withdrawn> {
     let word = Cell::new(CHOOSING);
-    waiting.wait(Place::of(register), || {
+    waiting.wait_briefly(Place::of(register), || {
         word.set(register.load(look));
         word.get() != CHOOSING
     })?;

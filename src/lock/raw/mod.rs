@@ -187,6 +187,16 @@ pub trait Waiting {
     /// [`Withdrawn`] when the contender no longer wants to enter.
     fn wait(&self, place: Place, ready: impl Fn() -> bool) -> Result<(), Withdrawn>;
 
+    /// As [`wait`](Self::wait), for a change that is a few steps away, unless the contender that is
+    /// to make it is preempted.
+    ///
+    /// # Errors
+    /// As for [`wait`](Self::wait).
+    #[inline]
+    fn wait_briefly(&self, place: Place, ready: impl Fn() -> bool) -> Result<(), Withdrawn> {
+        self.wait(place, ready)
+    }
+
     /// Called during an `acquire`, after a change that others may wait for at `place`.
     ///
     /// A way of waiting whose waiters sleep must see each sleeper that has not seen the change: it

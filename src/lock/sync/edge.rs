@@ -75,7 +75,7 @@ macro_rules! edges {
     ($file:literal: $($(#[$doc:meta])* $name:ident = $kind:ident;)*) => {
         $(
             $(#[$doc])*
-            const $name: $crate::lock::sync::edge::Edge = $crate::lock::sync::edge::Edge::new(
+            pub(crate) const $name: $crate::lock::sync::edge::Edge = $crate::lock::sync::edge::Edge::new(
                 concat!($file, "::", stringify!($name)),
                 $crate::lock::sync::edge::kinds::$kind,
             );
@@ -105,6 +105,10 @@ pub fn all() -> impl Iterator<Item = Edge> {
         crate::lock::raw::priority::EDGES,
         crate::lock::leased::EDGES,
         crate::lock::leased::parking::EDGES,
+        crate::lock::pooled::EDGES,
+        crate::lock::pooled::pool::EDGES,
+        crate::lock::pooled::slot::EDGES,
+        crate::lock::pooled::waiting::EDGES,
     ]
     .into_iter()
     .flatten()

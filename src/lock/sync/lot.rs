@@ -15,17 +15,11 @@ pub(crate) const NOTHING: usize = 0;
 #[cfg(all(feature = "std", not(exclusion_loom)))]
 mod queues {
     use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-    use std::time::Instant;
 
     use parking_lot_core::{DEFAULT_PARK_TOKEN, FilterOp, ParkResult, UnparkToken};
 
     use super::NOTHING;
-
-    pub(crate) type Deadline = Option<Instant>;
-
-    pub(crate) fn has_passed(deadline: Deadline) -> bool {
-        deadline.is_some_and(|deadline| Instant::now() >= deadline)
-    }
+    pub(crate) use crate::lock::sync::time::{Deadline, has_passed};
 
     pub(crate) struct Lot {
         parked: AtomicUsize,
@@ -119,20 +113,14 @@ mod queues {
 #[cfg(all(feature = "std", exclusion_loom))]
 mod queues {
     use core::sync::atomic::Ordering::Relaxed;
-    use std::time::Instant;
     use std::vec::Vec;
 
     use loom::sync::atomic::AtomicUsize;
     use loom::sync::{Condvar, Mutex};
 
     use super::NOTHING;
-
-    pub(crate) type Deadline = Option<Instant>;
-
-    /// There is no time under loom: a deadline passes at the first wait, wherever that is.
-    pub(crate) fn has_passed(deadline: Deadline) -> bool {
-        deadline.is_some()
-    }
+    use crate::lock::sync::time::elapse_until;
+    pub(crate) use crate::lock::sync::time::{Deadline, has_passed};
 
     pub(crate) struct Lot {
         parked: AtomicUsize,
@@ -173,7 +161,7 @@ mod queues {
             address: usize,
             meet: impl FnOnce(),
             ready: impl Fn() -> bool,
-            _: Deadline,
+            deadline: Deadline,
         ) -> usize {
             self.parked.fetch_add(1, Relaxed);
             meet();
@@ -184,9 +172,22 @@ mod queues {
                 beds.next += 1;
                 beds.taken.push((address, number));
                 given = loop {
-                    beds = self.alarm.wait(beds).unwrap();
-                    if let Some(index) = beds.gifts.iter().position(|gift| gift.0 == number) {
-                        break beds.gifts.swap_remove(index).1;
+                    beds = match deadline {
+                        None => self.alarm.wait(beds).unwrap(),
+                        Some(_) => {
+                            // Others may come first, or time may pass.
+                            drop(beds);
+                            loom::thread::yield_now();
+                            self.beds.lock().unwrap()
+                        }
+                    };
+                    if let Some(gift) = beds.take_gift(number) {
+                        break gift;
+                    }
+                    if let Some(deadline) = deadline {
+                        beds.taken.retain(|bed| bed.1 != number);
+                        elapse_until(deadline);
+                        break NOTHING;
                     }
                 };
             }
@@ -214,6 +215,11 @@ mod queues {
     }
 
     impl Beds {
+        fn take_gift(&mut self, number: usize) -> Option<usize> {
+            let index = self.gifts.iter().position(|gift| gift.0 == number)?;
+            Some(self.gifts.swap_remove(index).1)
+        }
+
         fn give(&mut self, address: usize, gift: usize) -> bool {
             let Some(index) = self.taken.iter().position(|bed| bed.0 == address) else {
                 return false;

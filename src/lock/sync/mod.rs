@@ -5,6 +5,8 @@
 //! `const`, an edge can be weakened (`edge`), the queues of sleepers are loom's (`lot`), and loom
 //! is shown what a leased lock must not let happen (`probe`).
 
+#[cfg(all(feature = "std", target_has_atomic = "64"))]
+pub(crate) mod bed;
 #[cfg(not(exclusion_loom))]
 pub(crate) mod edge;
 #[cfg(exclusion_loom)]
@@ -15,6 +17,10 @@ pub(crate) mod lot;
 pub(crate) mod probe;
 #[cfg(feature = "message")]
 pub(crate) mod threads;
+#[cfg(all(feature = "std", not(exclusion_loom)))]
+pub(crate) mod time;
+#[cfg(all(feature = "std", exclusion_loom))]
+pub mod time;
 
 pub(crate) use core::sync::atomic::Ordering;
 
@@ -44,6 +50,8 @@ pub(crate) use modelled::*;
 mod machine {
     use core::cell::Cell;
     pub(crate) use core::sync::atomic::AtomicUsize;
+    #[cfg(all(feature = "std", target_has_atomic = "64"))]
+    pub(crate) use core::sync::atomic::{AtomicPtr, AtomicU64};
 
     /// Orders everything before it against everything after it, stores against later loads too.
     #[inline(always)]
@@ -51,7 +59,7 @@ mod machine {
         core::sync::atomic::fence(core::sync::atomic::Ordering::SeqCst);
     }
 
-    /// Spins a little longer each time, then yields to the scheduler.
+    /// Spins a little longer each time, then yields to the scheduler, then naps.
     ///
     /// A look follows every pause, and no pause is long, so that the waiter that is next notices
     /// its turn soon.
@@ -62,7 +70,7 @@ mod machine {
     impl Backoff {
         const LONGEST_PAUSE: u32 = 8;
         const SPINS: u32 = 20;
-        #[cfg(target_has_atomic = "ptr")]
+        #[cfg(feature = "std")]
         const YIELDS: u32 = 100;
 
         #[inline]
@@ -75,7 +83,9 @@ mod machine {
             let step = self.step.get();
             self.step.set(step.saturating_add(1));
             #[cfg(feature = "std")]
-            if step >= Self::SPINS {
+            if step >= Self::SPINS + Self::YIELDS {
+                return nap();
+            } else if step >= Self::SPINS {
                 return std::thread::yield_now();
             }
             for _ in 0..Self::LONGEST_PAUSE.min(1 << step.min(Self::SPINS)) {
@@ -89,12 +99,61 @@ mod machine {
         pub(crate) fn has_spun(&self) -> bool {
             self.step.get() >= Self::SPINS
         }
+    }
 
-        /// Whether it has yielded long enough too.
+    /// So many looks, with a short pause between them.
+    #[cfg(all(feature = "std", target_has_atomic = "64"))]
+    pub(crate) struct Spins(u32);
+
+    #[cfg(all(feature = "std", target_has_atomic = "64"))]
+    impl Spins {
         #[inline]
-        #[cfg(target_has_atomic = "ptr")]
-        pub(crate) fn has_yielded(&self) -> bool {
-            self.step.get() >= Self::SPINS + Self::YIELDS
+        pub(crate) fn new(looks: u32) -> Self {
+            Self(looks)
+        }
+
+        /// As `new`, where what is done between the looks matters.
+        #[inline]
+        pub(crate) fn once_at_least(looks: u32) -> Self {
+            Self::new(looks)
+        }
+
+        /// Pauses for a moment and says that another look is due, or that there were enough.
+        #[inline]
+        pub(crate) fn spin(&mut self) -> bool {
+            let more = self.0 > 0;
+            if more {
+                self.0 -= 1;
+                core::hint::spin_loop();
+            }
+            more
+        }
+    }
+
+    /// Sleeps for a short time. For what nobody announces.
+    #[cold]
+    #[cfg(feature = "std")]
+    pub(crate) fn nap() {
+        std::thread::sleep(std::time::Duration::from_micros(50));
+    }
+
+    /// Naps that get longer, for what may take long and nobody announces.
+    #[cfg(all(feature = "std", target_has_atomic = "64"))]
+    pub(crate) struct Naps(std::time::Duration);
+
+    #[cfg(all(feature = "std", target_has_atomic = "64"))]
+    impl Naps {
+        const FIRST: std::time::Duration = std::time::Duration::from_micros(50);
+        const LONGEST: std::time::Duration = std::time::Duration::from_millis(5);
+
+        pub(crate) fn new() -> Self {
+            Self(Self::FIRST)
+        }
+
+        #[cold]
+        pub(crate) fn nap(&mut self) {
+            std::thread::sleep(self.0);
+            self.0 = Self::LONGEST.min(self.0 * 2);
         }
     }
 
@@ -130,7 +189,7 @@ mod machine {
 #[cfg(exclusion_loom)]
 mod modelled {
     pub(crate) use loom::cell::{MutPtr, UnsafeCell};
-    pub(crate) use loom::sync::atomic::AtomicUsize;
+    pub(crate) use loom::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize};
 
     pub(crate) fn full_fence() {
         loom::sync::atomic::fence(super::Ordering::SeqCst);
@@ -151,9 +210,43 @@ mod modelled {
         pub(crate) fn has_spun(&self) -> bool {
             true
         }
+    }
 
-        pub(crate) fn has_yielded(&self) -> bool {
-            true
+    /// None, or one: loom explores the sleeping, not the spinning before it.
+    pub(crate) struct Spins(bool);
+
+    impl Spins {
+        pub(crate) fn new(_: u32) -> Self {
+            Self(false)
         }
+
+        pub(crate) fn once_at_least(_: u32) -> Self {
+            Self(true)
+        }
+
+        pub(crate) fn spin(&mut self) -> bool {
+            let more = core::mem::take(&mut self.0);
+            if more {
+                loom::thread::yield_now();
+            }
+            more
+        }
+    }
+
+    pub(crate) struct Naps;
+
+    impl Naps {
+        pub(crate) fn new() -> Self {
+            Self
+        }
+
+        pub(crate) fn nap(&mut self) {
+            nap();
+        }
+    }
+
+    /// Lets the others go first.
+    pub(crate) fn nap() {
+        loom::thread::yield_now();
     }
 }

@@ -6,6 +6,8 @@
 //! them without a happens-before edge between them.
 
 pub(crate) use watched::Probe;
+#[cfg(all(feature = "std", target_has_atomic = "64"))]
+pub(crate) use watched::{Birth, Tenancy};
 
 #[cfg(not(exclusion_loom))]
 mod watched {
@@ -32,6 +34,32 @@ mod watched {
         /// The winner is about to release the raw lock.
         #[inline(always)]
         pub(crate) fn hands_on(&self) {}
+    }
+
+    /// Tells loom that something was made, and who knows of it.
+    #[cfg(all(feature = "std", target_has_atomic = "64"))]
+    pub(crate) struct Birth;
+
+    #[cfg(all(feature = "std", target_has_atomic = "64"))]
+    impl Birth {
+        /// A thread uses what was made, and must know how.
+        #[inline(always)]
+        pub(crate) fn is_known(&self) {}
+    }
+
+    /// Tells loom who uses something that goes from one to another.
+    #[cfg(all(feature = "std", target_has_atomic = "64"))]
+    pub(crate) struct Tenancy;
+
+    #[cfg(all(feature = "std", target_has_atomic = "64"))]
+    impl Tenancy {
+        /// A thread uses it, as others do.
+        #[inline(always)]
+        pub(crate) fn is_used(&self) {}
+
+        /// It goes to others: nobody uses it.
+        #[inline(always)]
+        pub(crate) fn changes_hands(&self) {}
     }
 }
 
@@ -88,6 +116,44 @@ mod watched {
         }
 
         fn touch(&self) {
+            self.0.with_mut(|_| ());
+        }
+    }
+
+    /// Written when it is made. A thread that reads it without an order between them is a race.
+    pub(crate) struct Birth(UnsafeCell<()>);
+
+    // SAFETY: there is nothing in it, and loom checks each access.
+    unsafe impl Sync for Birth {}
+
+    impl Birth {
+        pub(crate) fn new() -> Self {
+            let birth = Self(UnsafeCell::new(()));
+            birth.0.with_mut(|_| ());
+            birth
+        }
+
+        pub(crate) fn is_known(&self) {
+            self.0.with(|_| ());
+        }
+    }
+
+    /// Read by those that use it, written when it changes hands.
+    pub(crate) struct Tenancy(UnsafeCell<()>);
+
+    // SAFETY: there is nothing in it, and loom checks each access.
+    unsafe impl Sync for Tenancy {}
+
+    impl Tenancy {
+        pub(crate) fn new() -> Self {
+            Self(UnsafeCell::new(()))
+        }
+
+        pub(crate) fn is_used(&self) {
+            self.0.with(|_| ());
+        }
+
+        pub(crate) fn changes_hands(&self) {
             self.0.with_mut(|_| ());
         }
     }

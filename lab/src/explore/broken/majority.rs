@@ -14,8 +14,8 @@ pub fn majority_half(flawed: bool) -> Check<Voter> {
     Check::new(Voter::cluster(2, flawed.then_some(Flaw::HalfEnters))).keeps_its_invariant()
 }
 
-/// An arbiter takes no note of a RELEASE that comes before its REQUEST, and confirms the request when
-/// it comes. Nobody tells it that the request is over.
+/// An arbiter takes no note of a RELEASE that comes before its REQUEST, and confirms the request
+/// when it comes. Nobody tells it that the request is over.
 pub fn majority_early_release(flawed: bool) -> Check<Voter> {
     let cluster = Voter::cluster(3, flawed.then_some(Flaw::ForgetsEarlyRelease));
     Check::new(cluster).requests_of(NodeId(2), 0).keeps_its_invariant()
@@ -47,8 +47,8 @@ pub struct Voter {
     /// Who has confirmed, and whose inquiry has overtaken its confirmation.
     confirmed: NodeSet,
     inquired_early: NodeSet,
-    /// As arbiter: the request that has our confirmation, whether we have inquired about it, those that
-    /// wait, and each node's latest.
+    /// As arbiter: the request that has our confirmation, whether we have inquired about it, those
+    /// that wait, and each node's latest.
     granted: Option<Stamp>,
     has_inquired: bool,
     waiting: BTreeSet<Stamp>,

@@ -3,8 +3,8 @@
 use super::Story;
 
 /// What the thesis goes through before its first algorithm. Not in the registry, but among the
-/// [variants](crate::explore::broken::BROKEN) that the checker refutes. Each has a run of its own in
-/// [`drafts`](crate::explore::drafts).
+/// [variants](crate::explore::broken::BROKEN) that the checker refutes. Each has a run of its own
+/// in [`drafts`](crate::explore::drafts).
 pub const DRAFTS: &[Story] = &[
     Story {
         algorithm: "banta_first_draft",

@@ -53,8 +53,8 @@ impl fmt::Display for StartError {
 }
 
 impl Error for StartError {
-    /// What the system says, if it gives no thread; else what is behind the cause, which is in the words
-    /// of this error.
+    /// What the system says, if it gives no thread; else what is behind the cause, which is in the
+    /// words of this error.
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
             Self::Cluster(cluster) => cluster.source(),

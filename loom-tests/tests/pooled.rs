@@ -1,0 +1,48 @@
+//! The mutex of one word, its line from the pool, and the closures that are run by others. A lost
+//! wake-up is a deadlock, which loom reports.
+
+use exclusion::Strict;
+use loom_tests::Search::{Exhaustive, Preemptions};
+use loom_tests::hold;
+use loom_tests::pooled::*;
+
+macro_rules! pooled {
+    ($($name:ident: $search:expr, $model:expr;)*) => {
+        $(#[test]
+        fn $name() {
+            hold(concat!("pooled::", stringify!($name)), $search, || $model);
+        })*
+    };
+}
+
+pooled! {
+    two_lock: Exhaustive, act::<Strict, 2>([lock, lock]);
+    two_lock_twice: Preemptions(3), act::<Strict, 2>([lock_twice, lock_twice]);
+    two_with: Preemptions(4), act::<Strict, 2>([with, with]);
+    two_with_twice: Preemptions(2), act::<Strict, 2>([with_twice, with_twice]);
+    one_locks_one_with: Preemptions(5), act::<Strict, 2>([lock, with]);
+    three_lock: Preemptions(3), act::<Strict, 3>([lock, lock, lock]);
+    three_with: Preemptions(2), act::<Strict, 3>([with, with, with]);
+    one_locks_two_with: Preemptions(2), act::<Strict, 3>([lock, with, with]);
+    two_lock_one_with: Preemptions(2), act::<Strict, 3>([with, lock, lock]);
+    one_panics: Preemptions(1), act::<Strict, 3>([with, panic, with]);
+    two_try: Exhaustive, act::<Strict, 2>([lock, try_lock]);
+    three_try: Preemptions(3), act::<Strict, 3>([with, try_with, try_lock]);
+    one_gives_up: Preemptions(5), act::<Strict, 2>([lock, lock_for]);
+    one_gives_up_before_it_sleeps: Preemptions(5), act_in_a_hurry::<Strict, 2>([lock, lock_for]);
+    two_give_up: Preemptions(3), act::<Strict, 3>([lock, lock_for, lock_for]);
+    one_gives_up_between_two: Preemptions(3), act::<Strict, 3>([lock, lock_for, lock]);
+    one_closure_is_given_back: Preemptions(4), act::<Strict, 2>([with, with_for]);
+    one_closure_is_given_back_before_it_sleeps: Preemptions(4), act_in_a_hurry::<Strict, 2>([with, with_for]);
+    a_deadline_passes_while_it_runs: Preemptions(2), act::<Strict, 3>([with, with_for, with]);
+    one_leaves_its_seat_to_another: Preemptions(1), act::<Strict, 3>([lock_then_with, with, with_for]);
+    one_bumps: Preemptions(4), act::<Strict, 2>([bump, lock]);
+    one_bumps_two_wait: Preemptions(1), act::<Strict, 3>([bump, lock, with]);
+    two_may_pass: Preemptions(4), act::<One, 2>([lock, lock]);
+    two_may_pass_twice: Preemptions(3), act::<One, 2>([lock_twice, lock_twice]);
+    three_may_pass: Preemptions(2), act::<One, 3>([lock, lock, lock]);
+    three_may_pass_until_time_is_up: Preemptions(2), act_in_a_hurry::<One, 3>([lock, lock, lock]);
+    one_may_pass_or_give_up: Preemptions(2), act::<One, 3>([lock, lock_for, with]);
+    one_bumps_where_others_may_pass: Preemptions(1), act::<One, 3>([bump, lock, lock]);
+    two_lines_at_a_time: Preemptions(3), two_mutexes::<Strict>();
+}

@@ -1,0 +1,225 @@
+//! Critical sections as closures: a thread in line leaves its own to be run by another.
+//!
+//! A thread that is inside for a closure of its own is a *combiner*. It goes on with the closure of
+//! the thread that has the lowest ticket, and so on, until it meets a thread that wants the lock
+//! itself, or nobody, or has run as many as one combiner may. So the closures are run in the order
+//! of their tickets, one order with `lock`, and without a switch of threads for each.
+//!
+//! Whether a ticket is the lowest is known only after its closure is taken: then its owner can no
+//! longer withdraw. If somebody turns out to be ahead, or is choosing for too long, the closure is
+//! put back.
+
+use super::line::Line;
+use super::task::{Closure, Task};
+use super::waiting::InLine;
+use super::word::{INSIDE, Word};
+use super::{Arrival, JOIN, LEAVE, Pooled, SEATS, Turn, pool};
+use crate::lock::policy::Policy;
+use crate::lock::raw::RawLock;
+use crate::lock::sync::time::Deadline;
+use crate::lock::sync::{Ordering, Spins};
+
+/// How many closures of others one combiner runs before it hands on.
+pub(crate) const MOST_CLOSURES: usize = 64;
+
+/// How often a combiner looks at a thread that is choosing.
+const PATIENCE: u32 = 50;
+
+impl<P: Policy> Pooled<P> {
+    /// Runs a closure over the data, here or on another thread, in its turn. Gives it back if the
+    /// deadline passes before it began.
+    ///
+    /// # Safety
+    /// The data is what this lock protects. It may be used from any thread, and so may the closure
+    /// and what it returns.
+    #[inline]
+    pub(crate) unsafe fn run<T: ?Sized, F: FnOnce(&mut T) -> R, R>(
+        &self,
+        closure: F,
+        data: *mut T,
+        deadline: Deadline,
+    ) -> Result<R, F> {
+        if self.find_nobody() {
+            // SAFETY: we are inside, so the data is ours.
+            return Ok(unsafe { self.run_inside(closure, data) });
+        }
+        // SAFETY: the same contract.
+        unsafe { self.run_slow(closure, data, deadline) }
+    }
+
+    /// As `run`, if that means no waiting.
+    ///
+    /// # Safety
+    /// As for `run`.
+    #[inline]
+    pub(crate) unsafe fn try_run<T: ?Sized, F: FnOnce(&mut T) -> R, R>(
+        &self,
+        closure: F,
+        data: *mut T,
+    ) -> Result<R, F> {
+        if self.find_nobody() || self.pass() {
+            // SAFETY: we are inside, so the data is ours.
+            return Ok(unsafe { self.run_inside(closure, data) });
+        }
+        Err(closure)
+    }
+
+    /// Runs our own closure, and then those of others, as one that came in past the line.
+    ///
+    /// # Safety
+    /// We are inside.
+    #[inline]
+    unsafe fn run_inside<T: ?Sized, F: FnOnce(&mut T) -> R, R>(
+        &self,
+        closure: F,
+        data: *mut T,
+    ) -> R {
+        let turn = self.turn(None);
+        // If the closure panics, nobody else's is run.
+        let release = scopeguard::guard(turn, |turn| {
+            // SAFETY: we are inside.
+            unsafe { self.release(turn) };
+        });
+        // SAFETY: we are inside, so the data is ours.
+        let result = closure(unsafe { &mut *data });
+        let turn = scopeguard::ScopeGuard::into_inner(release);
+        let only_us = Word::FREE.with(INSIDE);
+        self.probe.is_inside();
+        if self.change(only_us, Word::FREE, LEAVE.ordering()).is_err() {
+            self.serve_as_guest(turn);
+        }
+        result
+    }
+
+    /// Leaves after our own closure. If the next thread in line sleeps, it is quicker to run its
+    /// closure than to wake it: then we join the line, and run what we find.
+    #[cold]
+    fn serve_as_guest(&self, turn: Turn) {
+        let mut word = self.look_for_line();
+        // Threads may leave the line while we are inside, and it may be gone.
+        while word.waiting() > 0 && word.in_line() < SEATS && Self::next_sleeps(word) {
+            match self.change(word, word.joined_as_guest(), JOIN.ordering()) {
+                Ok(()) => {
+                    let served = self.serve(pool().line(word.line()));
+                    return self.hand_on(None, served);
+                }
+                Err(_) => word = self.look_for_line(),
+            }
+        }
+        // SAFETY: we are inside.
+        unsafe { self.release(turn) };
+    }
+
+    /// Whether the thread whose turn comes next sleeps. A guess.
+    fn next_sleeps(word: Word) -> bool {
+        let line = pool().line(word.line());
+        line.bakery.lowest(line).is_some_and(|(_, seat)| line.slot(seat).bed.is_slept_in())
+    }
+
+    /// # Safety
+    /// As for `run`.
+    #[cold]
+    unsafe fn run_slow<T: ?Sized, F: FnOnce(&mut T) -> R, R>(
+        &self,
+        closure: F,
+        data: *mut T,
+        deadline: Deadline,
+    ) -> Result<R, F> {
+        if self.linger() {
+            // SAFETY: we are inside.
+            return Ok(unsafe { self.run_inside(closure, data) });
+        }
+        let (line, others) = match self.join(deadline) {
+            Err(_) => return Err(closure),
+            // SAFETY: we are inside.
+            Ok(Arrival::Inside) => return Ok(unsafe { self.run_inside(closure, data) }),
+            Ok(Arrival::InLine(line, others)) => (line, others),
+        };
+        let mut closure = Closure::new(closure, data);
+        // SAFETY: the closure stays where it is until that returns.
+        unsafe { self.run_in_line(line, others, closure.task(), deadline) };
+        closure.outcome()
+    }
+
+    /// Has the task run in its turn, by us or another, or gives up.
+    ///
+    /// # Safety
+    /// We are counted in that line. The task stays where it is until this returns.
+    unsafe fn run_in_line(
+        &self,
+        line: &'static Line,
+        others: usize,
+        task: *mut Task,
+        deadline: Deadline,
+    ) {
+        let waiting = InLine::with_task(line, others, deadline, task);
+        let entered = waiting.draw().and_then(|ticket| {
+            waiting.await_turn(ticket)?;
+            self.step_in(&waiting)
+        });
+        let is_ours = waiting.take_back(task);
+        if is_ours && entered.is_ok() {
+            // SAFETY: it is not done, nobody else has it any more, and we are inside.
+            unsafe { Task::run(task) };
+        }
+        if !is_ours && entered.is_ok() {
+            // While we stepped in, a combiner came, ran it, and left a word that looked the same.
+            // It has counted us as served, and so have we.
+            self.word.fetch_add(Word::served(1), Ordering::Relaxed);
+        }
+        waiting.strike();
+        match entered {
+            Ok(()) => {
+                self.probe.is_inside();
+                let served = self.serve(line);
+                self.hand_on(Some(waiting.seat), served);
+            }
+            Err(_) if is_ours => self.give_up(waiting.seat),
+            // The combiner has struck our ticket, and sees to the threads behind us.
+            Err(_) => self.leave_line(self.look(), Some(waiting.seat)),
+        }
+    }
+
+    /// Ends the turn of a combiner, which is counted in line and has served so many others.
+    fn hand_on(&self, seat: Option<usize>, served: usize) {
+        self.probe.is_inside();
+        let word = self.subtract(INSIDE + Word::served(served), LEAVE.ordering());
+        if word.waiting() > 0 {
+            self.call(word);
+        }
+        self.leave_line(word, seat);
+    }
+
+    /// Runs the closures of the threads in line, in the order of their tickets. Says how many.
+    fn serve(&self, line: &'static Line) -> usize {
+        (0..MOST_CLOSURES).take_while(|served| self.serve_one(line, *served)).count()
+    }
+
+    /// Runs the closure of the thread that has the lowest ticket. Says whether there was one.
+    fn serve_one(&self, line: &'static Line, served: usize) -> bool {
+        let mut patience = Spins::new(PATIENCE);
+        loop {
+            let Some((ticket, seat)) = line.bakery.lowest(line) else {
+                if self.look().waiting() > served && patience.spin() {
+                    continue;
+                }
+                return false;
+            };
+            let slot = line.slot(seat);
+            let Some(task) = slot.take() else { return false };
+            if line.bakery.is_turn_of(seat, ticket, line) {
+                self.probe.is_inside();
+                // SAFETY: we have taken it, and are inside.
+                unsafe { Task::run(task) };
+                // SAFETY: its owner waits until we have finished, so the register is ours.
+                unsafe { line.bakery.release(seat) };
+                slot.finish();
+                return true;
+            }
+            slot.put_back(task);
+            if !patience.spin() {
+                return false;
+            }
+        }
+    }
+}

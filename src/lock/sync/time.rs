@@ -1,0 +1,89 @@
+//! What time it is, and when waiting ends.
+//!
+//! Under loom time stands still until a model says otherwise, or until a thread that sleeps by a
+//! deadline is not woken: then the deadline has passed. So a model sees time pass before a waiter
+//! falls asleep ([`passes_at_every_look`]) and after.
+
+pub(crate) use std::time::{Duration, Instant};
+
+/// When a waiter gives up, if ever.
+pub(crate) type Deadline = Option<Instant>;
+
+/// Whether it is time to give up.
+#[inline]
+pub(crate) fn has_passed(deadline: Deadline) -> bool {
+    deadline.is_some_and(|deadline| now() >= deadline)
+}
+
+/// So long from now; never, if no clock goes that far.
+#[inline]
+pub(crate) fn after(duration: Duration) -> Deadline {
+    now().checked_add(duration)
+}
+
+/// The earlier of two.
+#[inline]
+pub(crate) fn earlier(left: Deadline, right: Deadline) -> Deadline {
+    match (left, right) {
+        (Some(left), Some(right)) => Some(left.min(right)),
+        (left, right) => left.or(right),
+    }
+}
+
+/// Microseconds since some moment of this program.
+pub(crate) fn micros() -> u64 {
+    static START: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
+    now().saturating_duration_since(*START.get_or_init(now)).as_micros() as u64
+}
+
+#[cfg(not(exclusion_loom))]
+#[inline]
+pub(crate) fn now() -> Instant {
+    Instant::now()
+}
+
+#[cfg(exclusion_loom)]
+pub(crate) use modelled::{elapse_until, now};
+#[cfg(exclusion_loom)]
+pub use modelled::{passes_at_every_look, stands_still};
+
+#[cfg(exclusion_loom)]
+mod modelled {
+    use core::cell::Cell;
+    use std::sync::OnceLock;
+
+    use super::{Duration, Instant};
+
+    // loom runs the threads of a model as coroutines of the thread that checks it, so a
+    // thread-local is seen by all of them and by no other test.
+    std::thread_local! {
+        static ELAPSED: Cell<Duration> = const { Cell::new(Duration::ZERO) };
+        static STEP: Cell<Duration> = const { Cell::new(Duration::ZERO) };
+    }
+
+    fn start() -> Instant {
+        static START: OnceLock<Instant> = OnceLock::new();
+        *START.get_or_init(Instant::now)
+    }
+
+    pub(crate) fn now() -> Instant {
+        ELAPSED.set(ELAPSED.get() + STEP.get());
+        start() + ELAPSED.get()
+    }
+
+    /// Lets time pass until then.
+    pub(crate) fn elapse_until(moment: Instant) {
+        ELAPSED.set(ELAPSED.get().max(moment.saturating_duration_since(start())));
+    }
+
+    /// From now on time passes only while threads sleep. Each execution of a model starts with it.
+    pub fn stands_still() {
+        ELAPSED.set(Duration::ZERO);
+        STEP.set(Duration::ZERO);
+    }
+
+    /// From now on every look at the clock finds it an hour later.
+    pub fn passes_at_every_look() {
+        STEP.set(Duration::from_secs(3600));
+    }
+}
