@@ -7,7 +7,7 @@
 //!
 //! | message | when | to |
 //! |---|---|---|
-//! | `ELECTION` | the coordinator is down; a lower node asks; nobody has become it within 4T | all higher nodes |
+//! | `ELECTION` | the coordinator is down; a lower node asks; nobody leads within 4T | all higher nodes |
 //! | `ELECTION` | the node has come back | all nodes |
 //! | `OK` | an `ELECTION` comes | its sender |
 //! | `COORDINATOR` | no `OK` came within 2T | all lower nodes |
@@ -71,7 +71,8 @@ impl crate::message::Message for Message {
 
 /// | stage | by | then |
 /// |---|---|---|
-/// | `Idle`, `Settled` | a call, a question from below, the leader is down | `Asking`, or `Settled` at the top |
+/// | `Idle`, `Settled` | a call, a question from below | `Asking`; at the top `Settled` |
+/// | `Settled` | the leader is down | the same |
 /// | `Asking` | an `OK` from above | `Answered` |
 /// | `Asking` | 2T since it asked | `Settled`: it leads |
 /// | `Answered` | 4T since it asked, or since a question from above | `Asking` |

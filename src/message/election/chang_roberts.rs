@@ -6,7 +6,7 @@
 //!
 //! | message | when | to |
 //! |---|---|---|
-//! | `ELECTION` | a call; a larger number comes, or a smaller one for the first time | the next node |
+//! | `ELECTION` | a call; a larger number comes, or the first smaller one | the next node |
 //! | `ELECTED` | a node's own number comes home; or one is passed on | the next node |
 //!
 //! # Timing

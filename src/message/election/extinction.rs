@@ -8,9 +8,9 @@
 //!
 //! | message | when | to |
 //! |---|---|---|
-//! | `EXPLORE` | a call, or the first `EXPLORE` of a greater wave comes | all neighbours but the parent |
+//! | `EXPLORE` | a call, or the first of a greater wave | all neighbours but the parent |
 //! | `ECHO` | all neighbours have been heard of the wave | the parent |
-//! | `LEADER` | the root has heard from all neighbours; or one comes from the parent | the children |
+//! | `LEADER` | the root has heard all neighbours, or the parent says so | the children |
 //!
 //! # Timing
 //! None. But no node may go down and no message may be lost.

@@ -6,7 +6,8 @@
 //!
 //! | message | when | to |
 //! |---|---|---|
-//! | `ELECTION` | the coordinator is down; a list comes that is not at home; the next node is down, and a list was with it | the next node that lives |
+//! | `ELECTION` | the coordinator is down; a list is passed on | the next node that lives |
+//! | `ELECTION` | the next node is down, and a list was with it | the one behind it |
 //! | `COORDINATOR` | a list comes home; or one is passed on | the next node that lives, or all |
 //! | `BEHIND` | a list comes of an election that is over | its caller |
 //!
