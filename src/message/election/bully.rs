@@ -7,7 +7,7 @@
 //!
 //! | message | when | to |
 //! |---|---|---|
-//! | `ELECTION` | the coordinator is down; a lower node asks; nobody leads within 4T | all higher nodes |
+//! | `ELECTION` | the coordinator is down, a lower node asks, or 4T are over | all higher nodes |
 //! | `ELECTION` | the node has come back | all nodes |
 //! | `OK` | an `ELECTION` comes | its sender |
 //! | `COORDINATOR` | no `OK` came within 2T | all lower nodes |
