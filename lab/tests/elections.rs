@@ -172,8 +172,8 @@ fn refuted(name: &str, scope: &Scope, most_states: usize) -> Vec<&'static str> {
     explored.refuted().map(|finding| finding.property).collect()
 }
 
-/// Where timers run out at any moment nothing is finite: the election is called again and again. But
-/// that two lead is found soon.
+/// Where timers run out at any moment nothing is finite: the election is called again and again.
+/// But that two lead is found soon.
 #[test]
 fn an_ok_that_comes_late_makes_two_leaders() {
     let late = Scope::of([1, 0, 0]).late();

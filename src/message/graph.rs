@@ -120,7 +120,8 @@ impl Graph {
         Self::new("hypercube".to_owned(), nodes, corners)
     }
 
-    /// So many edges at random, from a seed: first a tree, so that it is connected, then the others.
+    /// So many edges at random, from a seed: first a tree, so that it is connected, then the
+    /// others.
     ///
     /// # Errors
     /// Fewer than two nodes; fewer edges than a tree has, or more than there are pairs.

@@ -95,7 +95,8 @@ const SEATS: &[Extent] = &[
     slow(&[2, 1, 1, 1]).long(),
 ];
 
-/// An election that stands crashes: without any, with one at any step, and with one that comes back.
+/// An election that stands crashes: without any, with one at any step, and with one that comes
+/// back.
 const STANDING: &[Extent] = &[
     slow(&[1, 0, 0]),
     slow(&[1; 3]).long(),

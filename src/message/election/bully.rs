@@ -2,21 +2,21 @@
 //!
 //! A node that misses the coordinator asks all nodes with higher numbers. Whoever is asked answers,
 //! and holds an election of its own. If nobody answers within 2T, the node has the highest number
-//! that lives: it tells all lower ones. If somebody does, it waits for the new coordinator, and asks
-//! again if none comes within 4T.
+//! that lives: it tells all lower ones. If somebody does, it waits for the new coordinator, and
+//! asks again if none comes within 4T.
 //!
 //! | message | when | to |
 //! |---|---|---|
-//! | `ELECTION` | the coordinator is down; a lower node asks; nobody has become it within 4T | all higher nodes |
+//! | `ELECTION` | the coordinator is down, a lower node asks, or 4T are over | all higher nodes |
 //! | `ELECTION` | the node has come back | all nodes |
 //! | `OK` | an `ELECTION` comes | its sender |
 //! | `COORDINATOR` | no `OK` came within 2T | all lower nodes |
 //!
 //! # Timing
 //! No message takes longer than T. Then an `OK` comes within 2T of the question. The highest node
-//! that lives hears the question within T, waits 2T for its own answers, and its `COORDINATOR` comes
-//! within T: 4T. So a node that was answered waits 2T more when its first 2T are over. A timeout of
-//! less than 2T, or an `OK` that is late, makes two leaders of one epoch.
+//! that lives hears the question within T, waits 2T for its own answers, and its `COORDINATOR`
+//! comes within T: 4T. So a node that was answered waits 2T more when its first 2T are over. A
+//! timeout of less than 2T, or an `OK` that is late, makes two leaders of one epoch.
 //!
 //! # Cost
 //! With the coordinator (the highest) down and m numbers above the initiator: m(m+1)/2 `ELECTION`,
@@ -71,7 +71,8 @@ impl crate::message::Message for Message {
 
 /// | stage | by | then |
 /// |---|---|---|
-/// | `Idle`, `Settled` | a call, a question from below, the leader is down | `Asking`, or `Settled` at the top |
+/// | `Idle`, `Settled` | a call, a question from below | `Asking`; at the top `Settled` |
+/// | `Settled` | the leader is down | the same |
 /// | `Asking` | an `OK` from above | `Answered` |
 /// | `Asking` | 2T since it asked | `Settled`: it leads |
 /// | `Answered` | 4T since it asked, or since a question from above | `Asking` |
@@ -121,7 +122,8 @@ const STAND_BACK: Timer = Timer(2);
 impl Bully {
     /// Within so many periods an `OK` comes.
     pub const OK_WITHIN: u32 = 2;
-    /// Within so many periods a `COORDINATOR` comes: that of the highest, and of one that comes back.
+    /// Within so many periods a `COORDINATOR` comes: that of the highest, and of one that comes
+    /// back.
     pub const COORDINATOR_WITHIN: u32 = 4;
 
     /// A cluster in which nobody leads yet.

@@ -8,7 +8,7 @@
 //!
 //! | message | when | to |
 //! |---|---|---|
-//! | `ELECTION` | the leader is down, and somebody higher is not | the highest node that is not known to be down |
+//! | `ELECTION` | the leader is down, and somebody higher is not | the highest that is not |
 //! | `HALT` | all higher nodes are down | all lower nodes |
 //! | `ACK` | a `HALT` comes | its sender |
 //! | `NORM` | all lower nodes that live have acknowledged | all lower nodes |

@@ -6,7 +6,7 @@
 //!
 //! | message | when | to |
 //! |---|---|---|
-//! | `ELECTION` | a call; a larger number comes, or a smaller one for the first time | the next node |
+//! | `ELECTION` | a call; a larger number comes, or the first smaller one | the next node |
 //! | `ELECTED` | a node's own number comes home; or one is passed on | the next node |
 //!
 //! # Timing
@@ -101,8 +101,8 @@ impl ChangRoberts {
         out.send(self.next, Message::Election { epoch: self.epoch, candidate });
     }
 
-    /// An election that it does not know of makes it forget the one before. Says whether this one is
-    /// not older.
+    /// An election that it does not know of makes it forget the one before. Says whether this one
+    /// is not older.
     fn hears_of(&mut self, epoch: u64) -> bool {
         if epoch > self.epoch {
             (self.epoch, self.takes_part, self.leader) = (epoch, false, None);

@@ -2,8 +2,8 @@
 //!
 //! The initiator explores its neighbours. A node that is explored for the first time takes the
 //! sender for its parent, and explores its other neighbours. When a node has heard from all its
-//! neighbours, it echoes to its parent. When the initiator has heard from all of its own, every node
-//! is reached, and the parents are a tree whose root it is: it decides.
+//! neighbours, it echoes to its parent. When the initiator has heard from all of its own, every
+//! node is reached, and the parents are a tree whose root it is: it decides.
 //!
 //! | message | when | to |
 //! |---|---|---|

@@ -1,9 +1,9 @@
 //! A lock that starts from an election: the winner coordinates, or has the token.
 //!
-//! The nodes of most locks begin with something that all know: node 0 coordinates, or has the token,
-//! and the tree points to it. Here nobody knows anything but its neighbours. When the cluster starts,
-//! some nodes call an election. A node that has settled makes its node of the lock from what it has
-//! learnt. Until then its user waits, and what others say of the lock is kept.
+//! The nodes of most locks begin with something that all know: node 0 coordinates, or has the
+//! token, and the tree points to it. Here nobody knows anything but its neighbours. When the
+//! cluster starts, some nodes call an election. A node that has settled makes its node of the lock
+//! from what it has learnt. Until then its user waits, and what others say of the lock is kept.
 //!
 //! The lock starts once. What a later election decides is ignored: to recover a lock is another
 //! matter.
@@ -30,7 +30,8 @@ impl<E: Election> Inherits<E> for CentralCoordinator {
     }
 }
 
-/// The leader has the token, and the tree of the election leads there: the lift algorithm starts so.
+/// The leader has the token, and the tree of the election leads there: the lift algorithm starts
+/// so.
 impl Inherits<Extinction> for Raymond {
     fn inherit(election: &Extinction, _: NodeId) -> Self {
         Self::rooted(election.id(), election.nodes(), election.parent(), election.children())

@@ -3,14 +3,14 @@
 //! Each node that calls sends out a wave of the echo algorithm, tagged with its number. A node goes
 //! with the greatest wave that it has met: a greater one makes it forget the one before, a smaller
 //! one it lets die. So only the greatest wave comes home. Its initiator leads, is the root of the
-//! tree that the wave has left, and tells all others down the tree. With one initiator it is Chang's
-//! algorithm of 1982, and one message more for each node but the root.
+//! tree that the wave has left, and tells all others down the tree. With one initiator it is
+//! Chang's algorithm of 1982, and one message more for each node but the root.
 //!
 //! | message | when | to |
 //! |---|---|---|
-//! | `EXPLORE` | a call, or the first `EXPLORE` of a greater wave comes | all neighbours but the parent |
+//! | `EXPLORE` | a call, or the first of a greater wave | all neighbours but the parent |
 //! | `ECHO` | all neighbours have been heard of the wave | the parent |
-//! | `LEADER` | the root has heard from all neighbours; or one comes from the parent | the children |
+//! | `LEADER` | the root has heard all neighbours, or the parent says so | the children |
 //!
 //! # Timing
 //! None. But no node may go down and no message may be lost.
@@ -84,8 +84,8 @@ impl Extinction {
         Ok(Self::over(graph).swap_remove(me.index()))
     }
 
-    /// The neighbours whose way to the leader leads through this node. All of them are known once it
-    /// has settled.
+    /// The neighbours whose way to the leader leads through this node. All of them are known once
+    /// it has settled.
     pub fn children(&self) -> impl Iterator<Item = NodeId> {
         self.wave.children()
     }

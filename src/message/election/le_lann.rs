@@ -105,8 +105,8 @@ impl LeLann {
         Ok(NodeId::all(order.len()).map(node).collect())
     }
 
-    /// An election that it does not know of makes it forget the one before. Says whether this one is
-    /// not older.
+    /// An election that it does not know of makes it forget the one before. Says whether this one
+    /// is not older.
     fn hears_of(&mut self, epoch: u64) -> bool {
         if epoch > self.epoch {
             (self.epoch, self.part) = (epoch, Part::None);

@@ -1,12 +1,13 @@
 //! The ring algorithm of the textbooks: a list of numbers goes round, and the best of them leads.
 //!
-//! A node that misses the coordinator sends a list with its number to the next node that lives. Each
-//! node adds its own number. When the list comes home, its caller takes the highest number (or the
-//! lowest), and tells the others: once round the ring, or each by itself.
+//! A node that misses the coordinator sends a list with its number to the next node that lives.
+//! Each node adds its own number. When the list comes home, its caller takes the highest number (or
+//! the lowest), and tells the others: once round the ring, or each by itself.
 //!
 //! | message | when | to |
 //! |---|---|---|
-//! | `ELECTION` | the coordinator is down; a list comes that is not at home; the next node is down, and a list was with it | the next node that lives |
+//! | `ELECTION` | the coordinator is down; a list is passed on | the next node that lives |
+//! | `ELECTION` | the next node is down, and a list was with it | the one behind it |
 //! | `COORDINATOR` | a list comes home; or one is passed on | the next node that lives, or all |
 //! | `BEHIND` | a list comes of an election that is over | its caller |
 //!
@@ -21,13 +22,13 @@
 //! # When a node goes down
 //! - The next node: what it was sent is sent again, to the one behind it. A list that was passed on
 //!   before is then there twice. That does no harm: the caller takes the first that comes home.
-//! - The caller: its list comes to a node that is on it already. That node takes it off the ring and
-//!   calls again, or the list would go round for ever.
+//! - The caller: its list comes to a node that is on it already. That node takes it off the ring
+//!   and calls again, or the list would go round for ever.
 //! - The winner: whoever knows that calls again.
 //!
 //! A node that has recovered calls an election, and so does the node before it when it learns that
-//! the node is up. Two callers may have seen other nodes alive. Their elections have the same number
-//! but are two epochs, and everybody settles on the greater one.
+//! the node is up. Two callers may have seen other nodes alive. Their elections have the same
+//! number but are two epochs, and everybody settles on the greater one.
 
 use super::ring;
 use crate::message::{

@@ -51,7 +51,8 @@ impl<E: Election> Check<Unattended<E>> {
     /// let check = Check::election(Bully::cluster(3)?).initiators([NodeId(0)]);
     /// let check = check.timers(Timers::Timed).crashes(1);
     /// check.clone().checker().spawn_bfs().join().assert_properties();
-    /// assert!(check.progress().expect("it is an election").find_stuck(&check, 1_000_000)?.is_none());
+    /// let progress = check.progress().expect("it is an election");
+    /// assert!(progress.find_stuck(&check, 1_000_000)?.is_none());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///

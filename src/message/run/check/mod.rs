@@ -22,12 +22,12 @@
 //!
 //! | property | holds if |
 //! |---|---|
-//! | `agreement` | no two nodes that live have settled on different leaders in the same epoch |
+//! | `agreement` | no two nodes that live have settled on two leaders in one epoch |
 //! | `expected inputs only` | as above |
-//! | `invariant` | the election's own [invariant](crate::message::Election::invariant) does, if it has one |
-//! | `one leader` | no two nodes that live lead, or follow two leaders, where that is [claimed](Check::one_leader) |
-//! | `all settle` | sometimes, unless [not claimed](Check::settling_apart): all that live have settled on one that lives, and all is silent |
-//! | `all can settle` | from every state that is possible once an election was called, they can, if nothing more befalls them; see [`Progress`] |
+//! | `invariant` | the election's own does, if it has one |
+//! | `one leader` | nodes that live have settled alike, where that is claimed |
+//! | `all settle` | sometimes: all that live have settled on one that lives, in silence |
+//! | `all can settle` | from every state after a call they can: see [`Progress`] |
 //!
 //! ```
 //! use exclusion::message::check::{Check, Checker, Model};

@@ -2,8 +2,8 @@
 //!
 //! Stateright checks what holds always or sometimes. That something stays possible whatever has
 //! happened is another question. It notices what falls silent too early, and what goes round for
-//! ever. All states are found, with the steps between them that count; then the good ones are walked
-//! back from. A state from which no way leads to a good one is stuck.
+//! ever. All states are found, with the steps between them that count; then the good ones are
+//! walked back from. A state from which no way leads to a good one is stuck.
 
 use std::collections::HashMap;
 use std::error::Error;

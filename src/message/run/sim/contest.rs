@@ -18,7 +18,8 @@ use crate::message::{
 /// use exclusion::message::sim::Contest;
 ///
 /// // The coordinator of five is down, and node 1 notices: m = 3.
-/// let report = Contest::new(Bully::cluster(5)?).without([NodeId(4)]).initiators([NodeId(1)]).run()?;
+/// let contest = Contest::new(Bully::cluster(5)?).without([NodeId(4)]);
+/// let report = contest.initiators([NodeId(1)]).run()?;
 /// assert_eq!(report.leader.map(|it| it.leader), Some(NodeId(3)));
 /// assert_eq!(report.messages.total(), 3 * 3 + 5 - 2);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -242,8 +243,8 @@ impl<E: Election> Contest<E> {
 pub struct ContestReport {
     /// The messages, by kind. What was sent to the dead counts.
     pub messages: Traffic,
-    /// Whether all nodes that live have settled on the same leader, who lives; of the echo algorithm,
-    /// whether the initiator has decided.
+    /// Whether all nodes that live have settled on the same leader, who lives; of the echo
+    /// algorithm, whether the initiator has decided.
     pub settled: bool,
     /// The leader, if so.
     pub leader: Option<Leadership>,
