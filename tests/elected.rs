@@ -44,7 +44,9 @@ where
     <Elected<E, P> as Protocol>::Access: exclusion::message::actor::Guarded,
 {
     let n = nodes.len() as u64;
-    let cluster = Cluster::start(nodes, 0_u64).expect("it starts");
+    // The bully is right only if no thread is late by two periods.
+    let builder = Cluster::builder().resource("number", nodes, 0_u64).period(PERIOD);
+    let cluster = builder.start().expect("it starts");
     let entered = std::thread::scope(|scope| {
         let users: Vec<_> = cluster
             .handles()
@@ -153,7 +155,7 @@ fn everything_that_can_happen_to_a_lock_that_starts_from_an_election_is_explored
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// Long enough for threads that wait for a processor.
-const PERIOD: Duration = Duration::from_millis(40);
+const PERIOD: Duration = Duration::from_millis(100);
 
 fn settles_on<E>(assembly: &Assembly<E>, leader: u32)
 where

@@ -40,9 +40,11 @@ pooled! {
     one_bumps_two_wait: Preemptions(1), act::<Strict, 3>([bump, lock, with]);
     two_may_pass: Preemptions(4), act::<One, 2>([lock, lock]);
     two_may_pass_twice: Preemptions(3), act::<One, 2>([lock_twice, lock_twice]);
+    three_may_pass_two_of_them_with: Preemptions(2), act::<One, 3>([with, with, lock]);
+    two_may_pass_one: Preemptions(2), act::<Two, 3>([lock_twice, lock, lock]);
     three_may_pass: Preemptions(2), act::<One, 3>([lock, lock, lock]);
     three_may_pass_until_time_is_up: Preemptions(2), act_in_a_hurry::<One, 3>([lock, lock, lock]);
     one_may_pass_or_give_up: Preemptions(2), act::<One, 3>([lock, lock_for, with]);
-    one_bumps_where_others_may_pass: Preemptions(1), act::<One, 3>([bump, lock, lock]);
+    one_bumps_where_others_may_pass: Preemptions(2), act::<One, 3>([bump, lock, lock]);
     two_lines_at_a_time: Preemptions(3), two_mutexes::<Strict>();
 }

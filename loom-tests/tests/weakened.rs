@@ -9,7 +9,7 @@ use exclusion::lock::raw::{
 };
 use loom_tests::Finding::{Deadlock, NoLine, Race, TwoWinners};
 use loom_tests::Search::{Exhaustive, Preemptions};
-use loom_tests::pooled::{One, act, lock, lock_twice, with};
+use loom_tests::pooled::{Two, act, lock, lock_twice, with};
 use loom_tests::{Wrong, models, refuted};
 
 macro_rules! twins {
@@ -107,7 +107,7 @@ twins! {
     without_pooled_find_nobody: "pooled::FIND_NOBODY" leads to Race, Exhaustive,
         || act::<Strict, 2>([lock, lock]);
     without_pooled_pass: "pooled::PASS" leads to Race, Preemptions(2),
-        || act::<One, 3>([lock, lock, lock]);
+        || act::<Two, 3>([lock_twice, lock, lock]);
     without_pooled_step_in: "pooled::STEP_IN" leads to Race, Exhaustive,
         || act::<Strict, 2>([lock, lock]);
     without_pooled_leave: "pooled::LEAVE" leads to Race, Exhaustive,

@@ -278,10 +278,10 @@ drop_in! {
     ///
     /// # Fairness
     /// First come, first served, for any number of threads: a thread that has drawn its ticket
-    /// enters before each thread that calls `lock` later. So `try_lock` fails while anybody is
-    /// inside or in line, and `is_locked` says so. A program that only ever tries may starve.
-    /// `bump` goes
-    /// behind all threads that have drawn a ticket; with a bypass, behind the first of them.
+    /// enters before each thread that calls `lock` later. So, without a bypass, `try_lock` fails
+    /// while anybody is inside or waits, and `is_locked` says so. A program that only ever tries
+    /// may starve. `bump` goes behind all threads that have drawn a ticket; with a bypass, behind
+    /// the first of them.
     ///
     /// # Strict order and speed
     /// When there are more threads than cores, strict order costs `lock` a switch of threads per
@@ -357,7 +357,9 @@ impl<T: ?Sized + Send, P: Policy> BakeryMutex<T, P> {
     /// # Deadlock
     /// Threads that take their locks in one order stay free of deadlock. A thread runs others'
     /// sections only inside its own call of `with`. So what it holds, it took before this lock, and
-    /// what a section takes comes after this lock. Dropping a guard runs nobody's section.
+    /// what a section takes comes after this lock. Dropping a guard runs nobody's section. But a
+    /// `section` must not wait for what another thread does after its own call of `with`, such as a
+    /// message or the end of that thread: it may be that thread that runs it.
     ///
     /// As with `lock`, a `section` that locks the same mutex waits for itself. And a `section` must
     /// not rest on its own thread having locked something before, as with a reentrant lock: the

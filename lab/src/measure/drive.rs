@@ -237,8 +237,10 @@ mod tests {
         let short = measure::<Std>(Workload::Short, 2, slice).expect("two threads");
         // One wait of each thread ended after the stop, and is no entry.
         assert_eq!(short.waits.len(), short.entries + 2);
-        let hot = measure::<Std>(Workload::Hot, 1, slice).expect("a thread");
-        let batches = hot.entries / 64;
-        assert!((batches..=batches + 1).contains(&hot.waits.len()), "{}", hot.waits.len());
+        let hot = measure::<Std>(Workload::Hot, 2, slice).expect("two threads");
+        assert_eq!(hot.waits.len(), hot.entries + 2);
+        let alone = measure::<Std>(Workload::Uncontended, 1, slice).expect("a thread");
+        let batches = alone.entries / 64;
+        assert!((batches..=batches + 1).contains(&alone.waits.len()), "{}", alone.waits.len());
     }
 }

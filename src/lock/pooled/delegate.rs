@@ -16,8 +16,8 @@ use super::word::{INSIDE, Word};
 use super::{Arrival, JOIN, LEAVE, Pooled, SEATS, Turn, pool};
 use crate::lock::policy::Policy;
 use crate::lock::raw::RawLock;
+use crate::lock::sync::Spins;
 use crate::lock::sync::time::Deadline;
-use crate::lock::sync::{Ordering, Spins};
 
 /// How many closures of others one combiner runs before it hands on.
 pub(crate) const MOST_CLOSURES: usize = 64;
@@ -100,7 +100,7 @@ impl<P: Policy> Pooled<P> {
         while word.waiting() > 0 && word.in_line() < SEATS && Self::next_sleeps(word) {
             match self.change(word, word.joined_as_guest(), JOIN.ordering()) {
                 Ok(()) => {
-                    let served = self.serve(pool().line(word.line()));
+                    let served = self.serve(pool().line(word.line()), 0);
                     return self.hand_on(None, served);
                 }
                 Err(_) => word = self.look_for_line(),
@@ -162,16 +162,12 @@ impl<P: Policy> Pooled<P> {
             // SAFETY: it is not done, nobody else has it any more, and we are inside.
             unsafe { Task::run(task) };
         }
-        if !is_ours && entered.is_ok() {
-            // While we stepped in, a combiner came, ran it, and left a word that looked the same.
-            // It has counted us as served, and so have we.
-            self.word.fetch_add(Word::served(1), Ordering::Relaxed);
-        }
         waiting.strike();
         match entered {
             Ok(()) => {
                 self.probe.is_inside();
-                let served = self.serve(line);
+                // We wait no longer, unless a combiner was here before us, and counted that.
+                let served = self.serve(line, usize::from(is_ours));
                 self.hand_on(Some(waiting.seat), served);
             }
             Err(_) if is_ours => self.give_up(waiting.seat),
@@ -180,7 +176,7 @@ impl<P: Policy> Pooled<P> {
         }
     }
 
-    /// Ends the turn of a combiner, which is counted in line and has served so many others.
+    /// Ends the turn of a combiner, which is counted in line and has served so many.
     fn hand_on(&self, seat: Option<usize>, served: usize) {
         self.probe.is_inside();
         let word = self.subtract(INSIDE + Word::served(served), LEAVE.ordering());
@@ -190,9 +186,11 @@ impl<P: Policy> Pooled<P> {
         self.leave_line(word, seat);
     }
 
-    /// Runs the closures of the threads in line, in the order of their tickets. Says how many.
-    fn serve(&self, line: &'static Line) -> usize {
-        (0..MOST_CLOSURES).take_while(|served| self.serve_one(line, *served)).count()
+    /// Runs the closures of the threads in line, in the order of their tickets. Says how many have
+    /// been served, with those that were before.
+    fn serve(&self, line: &'static Line, before: usize) -> usize {
+        let served = (before..).take(MOST_CLOSURES);
+        before + served.take_while(|served| self.serve_one(line, *served)).count()
     }
 
     /// Runs the closure of the thread that has the lowest ticket. Says whether there was one.

@@ -35,13 +35,16 @@ impl<P: Policy> Pooled<P> {
     pub(super) fn step_in(&self, waiting: &InLine) -> Result<(), Withdrawn> {
         let mut spins = waiting.spins_at_door();
         loop {
-            // Acquire: if a combiner is gone that has run our closure, we see that it has.
-            let word = Word(self.word.load(STEP_IN.ordering()));
+            let word = self.look();
             if waiting.is_done() {
                 return Err(Withdrawn);
             }
             if !word.has(INSIDE) {
-                if self.change(word, word.stepped_in(), STEP_IN.ordering()).is_ok() {
+                // A thread with a closure goes on waiting, as far as the word is concerned: a
+                // combiner may have run the closure, and left a word that looks the same.
+                let served = if waiting.has_task() { 0 } else { Word::served(1) };
+                let inside = Word(word.stepped_in().0 - served);
+                if self.change(word, inside, STEP_IN.ordering()).is_ok() {
                     self.start_clock(waiting.line);
                     return Ok(());
                 }
@@ -107,7 +110,7 @@ impl<P: Policy> Pooled<P> {
         }
     }
 
-    /// Lets nobody pass until the thread at the door is inside.
+    /// Lets nobody pass until a thread from the line is inside.
     pub(super) fn close(&self) {
         // Relaxed: nothing rides on it. Without a line there is nothing to close.
         let mut word = self.look();

@@ -45,11 +45,17 @@ impl Line {
     /// A line that nobody is in, if there is memory for it.
     #[cfg(not(exclusion_loom))]
     pub(super) fn allocate() -> Option<core::ptr::NonNull<Self>> {
-        // SAFETY: a line has a size. Its parts are atomics, for which zero is a value. Zeroed
-        // memory that nobody has touched costs nothing: only the first seats of most lines are ever
-        // used.
-        let line = unsafe { std::alloc::alloc_zeroed(std::alloc::Layout::new::<Self>()) };
-        core::ptr::NonNull::new(line.cast())
+        // With the alignment of a line the allocator would write all the zeros itself. With that of
+        // a word it takes them from the system, page by page when they are touched: only the first
+        // seats of most lines ever are. So the line is aligned by hand.
+        let (size, align) = (size_of::<Self>(), align_of::<Self>());
+        let room = std::alloc::Layout::from_size_align(size + align, align_of::<usize>()).ok()?;
+        // SAFETY: the room has a size.
+        let start = unsafe { std::alloc::alloc_zeroed(room) };
+        let start = core::ptr::NonNull::new(start)?;
+        // SAFETY: there is room for as much more. The parts of a line are atomics, for which zero
+        // is a value.
+        Some(unsafe { start.add(start.align_offset(align)) }.cast())
     }
 
     #[cfg(exclusion_loom)]

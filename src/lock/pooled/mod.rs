@@ -89,9 +89,10 @@ edges! { "pooled":
 /// bakery from a pool while somebody waits.
 ///
 /// # Order
-/// A thread that finds nobody inside and nobody in line enters at once. Any other joins the line
-/// and draws a ticket, which takes a bounded number of steps: that is the doorway. A thread that
-/// has drawn its ticket enters before each thread that calls `lock` later, however many there are.
+/// A thread that finds nobody inside and nobody waiting enters at once. Any other joins the line
+/// and draws a ticket. The order begins when the ticket is out: the thread then enters before each
+/// thread that calls `lock` later, however many there are. To draw takes a bounded number of steps;
+/// to join the line is lock-free, and takes more of them while others join.
 /// [`Bypass`](crate::Bypass) relaxes that.
 ///
 /// # Limits
@@ -317,6 +318,7 @@ impl<P: Policy> Pooled<P> {
                 (word.in_line() < SEATS).then(|| word.joined())
             };
             let Some(joined) = joined else {
+                self.stop_lingering();
                 if has_passed(deadline) {
                     break Err(Withdrawn);
                 }
@@ -339,9 +341,6 @@ impl<P: Policy> Pooled<P> {
         };
         if let Some(line) = spare {
             pool().give(line);
-        }
-        if arrival.is_err() {
-            self.stop_lingering();
         }
         arrival
     }

@@ -125,16 +125,20 @@ impl Pool {
 
     #[cold]
     fn make(&self) -> Option<usize> {
-        // Relaxed: the number is ours alone.
-        let more = |made| (made < MOST_LINES).then_some(made + 1);
-        let number = self.made.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).ok()?;
-        let Some(line) = Line::allocate() else {
-            // The number goes back if it is still the last one. Otherwise it is lost: nobody ever
-            // asks for it.
-            let last = number + 1;
-            _ = self.made.compare_exchange(last, number, Ordering::Relaxed, Ordering::Relaxed);
+        // Relaxed, this and the exchange: the number is ours alone.
+        let mut number = self.made.load(Ordering::Relaxed);
+        if number == MOST_LINES {
             return None;
-        };
+        }
+        let line = Line::allocate()?;
+        while let Err(now) =
+            self.made.compare_exchange(number, number + 1, Ordering::Relaxed, Ordering::Relaxed)
+        {
+            number = now;
+            if number == MOST_LINES {
+                return None; // the line is lost, but it is the last
+            }
+        }
         self.lines[number].store(line.as_ptr(), Ordering::Relaxed); // for the caller to publish
         Some(number)
     }

@@ -66,6 +66,11 @@ impl InLine {
         self.line.slot(self.seat)
     }
 
+    /// Whether it has posted a closure.
+    pub(super) fn has_task(&self) -> bool {
+        self.task.is_some()
+    }
+
     /// Draws a ticket.
     pub(super) fn draw(&self) -> Result<usize, Withdrawn> {
         self.line.bakery.draw(self.seat, self.line, self)
@@ -85,7 +90,7 @@ impl InLine {
     /// Whether another thread has run our closure.
     #[inline]
     pub(super) fn is_done(&self) -> bool {
-        self.task.is_some() && self.slot().is_done()
+        self.has_task() && self.slot().is_done()
     }
 
     /// Has our task back, or done by another thread. Says whether we have it back.
@@ -113,7 +118,7 @@ impl InLine {
     }
 
     pub(super) fn spins_at_door(&self) -> Spins {
-        Spins::new(if self.task.is_some() { FOR_CLOSURE } else { AT_DOOR })
+        Spins::new(if self.has_task() { FOR_CLOSURE } else { AT_DOOR })
     }
 }
 
@@ -144,7 +149,7 @@ impl Waiting for InLine {
     fn wait_briefly(&self, _: Place, ready: impl Fn() -> bool) -> Result<(), Withdrawn> {
         let mut spins = Spins::new(FOR_CHOICE);
         while !ready() {
-            if has_passed(self.deadline) {
+            if self.is_done() || has_passed(self.deadline) {
                 return Err(Withdrawn);
             }
             if !spins.spin() {

@@ -6,12 +6,12 @@
 //! | 1 | `LINGERS` | a newcomer spins at the door and may pass: a leaver need not wake anybody |
 //! | 2 | `CLOSED` | no newcomer may pass any more |
 //! | 4 to 16 | in line | how many threads use the line |
-//! | 17 to 29 | waiting | how many of them wait; a combiner subtracts in the end |
+//! | 17 to 29 | waiting | how many of them wait; a combiner counts until it leaves |
 //! | 30 to 46 | passed | how many newcomers have passed the thread at the door |
 //! | 47 and up | line | which line; without meaning while nobody is in line |
 //!
-//! A word of 0 is a mutex that nobody holds and nobody waits for. While nobody is in line, all bits
-//! but `INSIDE` are 0.
+//! Bit 3 is not used. A word of 0 is a mutex that nobody holds and nobody waits for. While nobody
+//! is in line, all bits but `INSIDE` are 0.
 
 use crate::lock::policy::MOST_PASSED;
 
@@ -125,6 +125,6 @@ impl Word {
 
     /// The thread at the door has gone in: from now on others are passed.
     pub(super) const fn stepped_in(self) -> Self {
-        Self(self.0 - WAITING.one()).with(INSIDE).without(CLOSED | PASSED.mask())
+        self.with(INSIDE).without(CLOSED | PASSED.mask())
     }
 }

@@ -9,7 +9,8 @@
 //! | `CHOOSING` (1) | is reading the others' tickets |
 //! | `FIRST` (2) and up | its ticket: waiting, or inside |
 //!
-//! Only the customer on a seat writes that seat's word.
+//! Only the customer on a seat writes that seat's word, or a thread that acts for it while it
+//! waits.
 //!
 //! Invariants:
 //! 1. The holder has the smallest (ticket, seat) of all tickets.
