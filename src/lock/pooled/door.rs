@@ -13,7 +13,7 @@
 
 use super::line::Line;
 use super::pool::pool;
-use super::waiting::{InLine, SLEEP};
+use super::waiting::{FOR_CLOSURE, InLine, SLEEP};
 use super::word::{CLOSED, INSIDE, LINGERS, Word};
 use super::{JOIN, Pooled, STEP_IN};
 use crate::lock::policy::Policy;
@@ -21,11 +21,18 @@ use crate::lock::raw::Withdrawn;
 use crate::lock::sync::time::{Duration, after, earlier, has_passed, micros};
 use crate::lock::sync::{Ordering, Spins};
 
+/// How often the thread at the door looks before it sleeps. Enough for the other of two threads to
+/// be through a critical section of some microseconds.
+const AT_DOOR: u32 = 1000;
+/// The same where nobody passes and others wait behind. They will each need a core in their turn,
+/// and the one that is inside may have to share it with us.
+const AT_DOOR_BEFORE_OTHERS: u32 = 200;
+
 /// One in so many newcomers that pass looks at the clock.
 const PASSES_PER_LOOK: usize = 4;
 
 /// How often a newcomer that may pass looks before it joins the line.
-const LINGERS_FOR: u32 = 400;
+const LINGERS_FOR: u32 = 1000;
 
 impl<P: Policy> Pooled<P> {
     /// Waits at the door and goes inside.
@@ -33,7 +40,7 @@ impl<P: Policy> Pooled<P> {
     /// # Errors
     /// [`Withdrawn`] if the deadline passes, or if another thread has run our closure.
     pub(super) fn step_in(&self, waiting: &InLine) -> Result<(), Withdrawn> {
-        let mut spins = waiting.spins_at_door();
+        let mut spins = self.spins_at_door(waiting);
         loop {
             let word = self.look();
             if waiting.is_done() {
@@ -71,8 +78,17 @@ impl<P: Policy> Pooled<P> {
             let time_is_up =
                 if P::COUNT > 0 && !word.has(CLOSED) { after(P::TIME / 2) } else { None };
             bed.sleep(earlier(waiting.deadline, time_is_up));
-            spins = waiting.spins_at_door();
+            spins = self.spins_at_door(waiting);
         }
+    }
+
+    fn spins_at_door(&self, waiting: &InLine) -> Spins {
+        let others_wait = self.look().waiting() > 1;
+        Spins::new(match P::COUNT {
+            _ if waiting.has_task() => FOR_CLOSURE,
+            0 if others_wait => AT_DOOR_BEFORE_OTHERS,
+            _ => AT_DOOR,
+        })
     }
 
     /// From now on newcomers pass the next thread in line.

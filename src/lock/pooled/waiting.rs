@@ -21,12 +21,9 @@ edges! { "waiting":
     SLEEP = Fence;
 }
 
-/// How often a thread at the door looks before it sleeps. Enough for the other of two threads to
-/// be through a short critical section.
-const AT_DOOR: u32 = 1000;
 /// How often a thread looks before it sleeps that waits for its closure to be run.
-const FOR_CLOSURE: u32 = 100;
-/// How often a thread looks before it sleeps that is next in line.
+pub(super) const FOR_CLOSURE: u32 = 100;
+/// How often a thread looks before it sleeps that is next in line, or was woken early.
 const NEXT: u32 = 200;
 /// How often a thread looks before it naps that waits for another to choose.
 const FOR_CHOICE: u32 = 100;
@@ -116,10 +113,6 @@ impl InLine {
             }
         }
     }
-
-    pub(super) fn spins_at_door(&self) -> Spins {
-        Spins::new(if self.has_task() { FOR_CLOSURE } else { AT_DOOR })
-    }
 }
 
 impl Waiting for InLine {
@@ -140,8 +133,8 @@ impl Waiting for InLine {
                 continue;
             }
             bed.sleep(self.deadline);
-            // Whoever wakes us does so because our turn has come, or nearly.
-            spins = self.spins_at_door();
+            // A thread that wakes us does so because our turn has come, or nearly.
+            spins = Spins::new(if self.has_task() { FOR_CLOSURE } else { NEXT });
         }
         Ok(())
     }
