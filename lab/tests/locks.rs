@@ -239,7 +239,7 @@ fn kept_rows() -> String {
             "ratio_std": ratio, "ratio_parking_lot": null, "jain": 0.875,
             "p50_ns": 1, "p90_ns": 2, "p99_ns": 3, "p999_ns": 4, "p9999_ns": 5,
             "longest_ns": 23_400_000, "longest_lowest_ns": 6, "longest_highest_ns": 24_000_000,
-            "begun_ns": 1_230_000,
+            "begun_ns": 1_230_000, "switches": 0.25,
         })
     };
     let rows = [
@@ -266,6 +266,7 @@ fn what_was_kept_is_shown_again() {
         "short, 8 threads\n",
         "uncontended, 1 thread, beside 2 busy ones\n",
         "until begun",
+        "switches",
         "23.4 ms",
         "1230.0 µs",
         "0.875",
@@ -290,6 +291,8 @@ fn the_tables_of_the_documentation_have_a_column_per_setting() {
         "| lock | short, 8 |",
         "| `bakery_with` | 23 (1.2) |",
         "| `std` | 0.88 |",
+        "Switches of threads per entry:",
+        "| `std` | 0.25 |",
     ] {
         assert!(text.lines().any(|it| it == line), "'{line}' in\n{text}");
     }

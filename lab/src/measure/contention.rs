@@ -87,6 +87,9 @@ pub struct Row {
     pub longest_highest_ns: u64,
     /// The longest time of a round from a call until its critical section begins.
     pub begun_ns: u64,
+    /// How often a thread was switched off its core, per entry, where the system says so.
+    #[serde(default)]
+    pub switches: Option<f64>,
 }
 
 /// A row that was kept names a lock that is still there.
@@ -167,6 +170,7 @@ fn summary(plan: &Plan, lock: &'static str, rounds: Vec<Round>) -> Row {
     let longest = sorted(rounds.iter().map(|round| round.longest.as_nanos() as f64));
     let quantile =
         |q| median(rounds.iter().map(|round| round.waits.value_at_quantile(q) as f64)) as u64;
+    let switches: Option<Vec<f64>> = rounds.iter().map(Round::switches_per_entry).collect();
     Row {
         lock,
         threads: plan.threads,
@@ -188,6 +192,7 @@ fn summary(plan: &Plan, lock: &'static str, rounds: Vec<Round>) -> Row {
         longest_lowest_ns: longest[0] as u64,
         longest_highest_ns: longest[longest.len() - 1] as u64,
         begun_ns: median(rounds.iter().map(|round| round.until_begun.as_nanos() as f64)) as u64,
+        switches: switches.map(|switches| median(switches.into_iter())),
     }
 }
 

@@ -11,7 +11,7 @@ struct Figure {
     applies: fn(&Row) -> bool,
 }
 
-const FIGURES: [Figure; 3] = [
+const FIGURES: [Figure; 4] = [
     Figure {
         caption: "Throughput as a multiple of std's:",
         cell: |row| row.ratio_std.map_or_else(|| "?".to_owned(), significant),
@@ -27,6 +27,13 @@ const FIGURES: [Figure; 3] = [
         caption: "Jain's index of the threads' entries (1 is even):",
         cell: |row| format!("{:.2}", row.jain),
         applies: is_timed_throughout,
+    },
+    Figure {
+        caption: "Switches of threads per entry:",
+        cell: |row| {
+            row.switches.map_or_else(|| "?".to_owned(), |switches| format!("{switches:.2}"))
+        },
+        applies: |row| is_timed_throughout(row) && row.switches.is_some(),
     },
 ];
 

@@ -9,5 +9,6 @@ pub mod load;
 pub mod markdown;
 mod start;
 pub mod subject;
+mod switches;
 pub mod table;
 pub mod workload;

@@ -12,7 +12,7 @@ struct Column {
     badness: fn(&Row) -> f64,
 }
 
-const COLUMNS: [Column; 7] = [
+const COLUMNS: [Column; 8] = [
     Column { heading: "x std", cell: |row| ratio(row.ratio_std), badness: |row| -row.mops },
     Column { heading: "Mops/s", cell: |row| format!("{:.3}", row.mops), badness: |row| -row.mops },
     Column {
@@ -24,6 +24,13 @@ const COLUMNS: [Column; 7] = [
         heading: "until begun",
         cell: |row| time(row.begun_ns),
         badness: |row| row.begun_ns as f64,
+    },
+    Column {
+        heading: "switches",
+        cell: |row| {
+            row.switches.map_or_else(|| "-".to_owned(), |switches| format!("{switches:.2}"))
+        },
+        badness: |row| row.switches.unwrap_or(f64::INFINITY),
     },
     Column { heading: "Jain", cell: |row| format!("{:.3}", row.jain), badness: |row| -row.jain },
     Column { heading: "p50", cell: |row| time(row.p50_ns), badness: |row| row.p50_ns as f64 },

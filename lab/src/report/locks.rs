@@ -247,6 +247,7 @@ mod tests {
             longest_lowest_ns: longest_ns,
             longest_highest_ns: longest_ns,
             begun_ns,
+            switches: None,
         }
     }
 
