@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use exclusion::lock::raw::{RawLock, Waiting};
 use exclusion::lock::wait::{SpinThenYield, Unless};
-use exclusion::lock::{Leased, Seated};
+use exclusion::lock::{Leased, Seated, time};
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::thread;
@@ -195,7 +195,13 @@ impl<L: RawLock, const BYPASS: usize> Mutex<L, BYPASS> {
         self.count(lease);
     }
 
-    /// By a deadline, which under loom passes at the first wait.
+    /// If that means no waiting.
+    fn attempt(&self) -> bool {
+        use lock_api::RawMutex;
+        RawMutex::try_lock(&self.raw).map(|lease| self.count(lease)).is_some()
+    }
+
+    /// By a deadline, which under loom has passed when a sleeper is not woken.
     fn hurry(&self) -> bool {
         use lock_api::RawMutexTimed;
         RawMutexTimed::try_lock_for(&self.raw, std::time::Duration::from_secs(1))
@@ -281,7 +287,7 @@ pub fn hand_over<
     });
 }
 
-/// One thread locks, the others give up at their first wait.
+/// One thread locks, the others give up if they are not woken.
 pub fn lease_or_give_up<L: RawLock + 'static, const BYPASS: usize, const THREADS: usize>() {
     contend::<L, BYPASS, THREADS>(|mutex, number| {
         if number == 0 {
@@ -290,5 +296,38 @@ pub fn lease_or_give_up<L: RawLock + 'static, const BYPASS: usize, const THREADS
         } else {
             mutex.hurry().into()
         }
+    });
+}
+
+/// Two threads lock. Between them another gives up, at some time: before it falls asleep, when it
+/// is woken, or when it is not.
+pub fn one_gives_up_between_two<L: RawLock + 'static, const BYPASS: usize>() {
+    contend::<L, BYPASS, 3>(|mutex, number| match number {
+        0 => {
+            time::passes_at_some_look();
+            mutex.visit();
+            1
+        }
+        1 => mutex.hurry().into(),
+        _ => {
+            mutex.visit();
+            1
+        }
+    });
+}
+
+/// One thread locks and then tries, one locks, the others try. With `BYPASS`, two that try may find
+/// at the same time that one of them can pass.
+pub fn try_lock<L: RawLock + 'static, const BYPASS: usize, const THREADS: usize>() {
+    contend::<L, BYPASS, THREADS>(|mutex, number| match number {
+        0 => {
+            mutex.visit();
+            1 + usize::from(mutex.attempt())
+        }
+        1 => {
+            mutex.visit();
+            1
+        }
+        _ => mutex.attempt().into(),
     });
 }

@@ -2,8 +2,10 @@
 //! its own thing.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
+use exclusion::lock::lines::{self, Limits};
 use exclusion::lock::{Policy, time};
 use exclusion::{BakeryMutex, Bypass};
 use lock_api::MutexGuard;
@@ -122,6 +124,11 @@ pub fn lock_then_with<P: Policy>(mutex: &Mutex<P>) -> usize {
 
 /// The first of the acts is that of the thread that checks in the end.
 pub fn act<P: Policy, const THREADS: usize>(acts: [Act<P>; THREADS]) {
+    act_beside(acts, || ());
+}
+
+/// As [`act`]. The first thread does something else while the others are at it.
+fn act_beside<P: Policy, const THREADS: usize>(acts: [Act<P>; THREADS], aside: fn()) {
     let mutex = Arc::new(Mutex::<P>::with_policy(Watched(UnsafeCell::new(0))));
     let others: Vec<_> = acts[1..]
         .iter()
@@ -130,6 +137,7 @@ pub fn act<P: Policy, const THREADS: usize>(acts: [Act<P>; THREADS]) {
             thread::spawn(move || act(&mutex))
         })
         .collect();
+    aside();
     let mut entries = acts[0](&mutex);
     for other in others {
         entries += other.join().unwrap();
@@ -148,6 +156,38 @@ pub fn act_in_a_hurry<P: Policy, const THREADS: usize>(acts: [Act<P>; THREADS]) 
     act(acts);
 }
 
+/// As [`act`], where some look at the clock finds a deadline passed, and so do all after it.
+pub fn act_as_time_passes<P: Policy, const THREADS: usize>(acts: [Act<P>; THREADS]) {
+    act_beside(acts, time::passes_at_some_look);
+}
+
+/// As [`act_as_time_passes`], where there is less of something than threads want.
+pub fn act_within<P: Policy, const THREADS: usize>(limits: Limits, acts: [Act<P>; THREADS]) {
+    lines::limit(limits);
+    act_as_time_passes(acts);
+}
+
+/// A line in which one thread may be.
+pub fn one_seat() -> Limits {
+    Limits { seats: 1, ..Limits::default() }
+}
+
+/// A pool without lines. Only for models in which one thread waits at a time: loom may have two that
+/// nap take turns for ever.
+pub fn no_line() -> Limits {
+    Limits { lines: 0, ..Limits::default() }
+}
+
+/// One line for all mutexes.
+pub fn one_line() -> Limits {
+    Limits { lines: 1, ..Limits::default() }
+}
+
+/// An allocation that fails, and does not fail when it is tried again.
+pub fn one_failure() -> Limits {
+    Limits { failures: 1, ..Limits::default() }
+}
+
 /// Two mutexes that are waited for at the same time, so that two lines are taken and given back.
 pub fn two_mutexes<P: Policy>() {
     let mutexes = Arc::new([0, 0].map(|_| Mutex::<P>::with_policy(Watched(UnsafeCell::new(0)))));
@@ -163,4 +203,66 @@ pub fn two_mutexes<P: Policy>() {
         other.join().unwrap();
     }
     assert!(mutexes.iter().all(|mutex| mutex.try_lock().expect("free").number() == 2));
+}
+
+/// Two mutexes that are waited for at the same time, and one line for both.
+pub fn two_mutexes_one_line<P: Policy>() {
+    lines::limit(one_line());
+    two_mutexes::<P>();
+}
+
+/// A line goes from one mutex to another, while a thread that has left the first without having
+/// been in line looks whom to wake there.
+pub fn recycled<P: Policy>(first: Act<P>, second: Act<P>) {
+    lines::limit(one_line());
+    let mutexes = Arc::new([0, 1].map(|_| Mutex::<P>::with_policy(Watched(UnsafeCell::new(0)))));
+    let spawn = |act: fn(&[Mutex<P>; 2], Act<P>, Act<P>) -> usize| {
+        let mutexes = mutexes.clone();
+        thread::spawn(move || act(&mutexes, first, second))
+    };
+    let others = [
+        spawn(|mutexes, first, second| first(&mutexes[0]) + second(&mutexes[1])),
+        spawn(|mutexes, _, _| lock(&mutexes[1])),
+    ];
+    let entries = first(&mutexes[0]);
+    let entries = others.into_iter().fold(entries, |sum, other| sum + other.join().unwrap());
+    let numbers = mutexes.iter().map(|mutex| mutex.try_lock().expect("free").number());
+    assert_eq!(numbers.sum::<usize>(), entries);
+}
+
+/// The pool alone, with two lines in it. One thread takes a line and gives it back. The other does
+/// so twice, in such a way that the pool looks as before in between and is not.
+pub fn lines_come_and_go() {
+    /// Which lines somebody has. Not for loom to see: it must order nothing.
+    struct Had([AtomicBool; 2]);
+
+    impl Had {
+        fn take(&self) -> Option<usize> {
+            let line = lines::take()?;
+            assert!(!self.0[line].swap(true, Relaxed), "a line was given to two");
+            Some(line)
+        }
+
+        fn give<const LINES: usize>(&self, lines: [Option<usize>; LINES]) {
+            for line in lines.into_iter().flatten() {
+                self.0[line].store(false, Relaxed);
+                lines::give(line);
+            }
+        }
+    }
+
+    let had = std::sync::Arc::new(Had([const { AtomicBool::new(false) }; 2]));
+    had.give([had.take(), had.take()]);
+    let other = thread::spawn({
+        let had = had.clone();
+        move || had.give([had.take()])
+    });
+    let (first, second) = (had.take(), had.take());
+    had.give([first]);
+    let third = had.take();
+    had.give([second, third]);
+    other.join().unwrap();
+    let both = [had.take(), had.take()];
+    assert!(both.iter().all(Option::is_some), "a line was lost");
+    had.give(both);
 }

@@ -15,6 +15,7 @@ macro_rules! pooled {
     };
 }
 
+// As many preemptions as three, and more where that ends soon.
 pooled! {
     two_lock: Exhaustive, act::<Strict, 2>([lock, lock]);
     two_lock_twice: Preemptions(3), act::<Strict, 2>([lock_twice, lock_twice]);
@@ -47,4 +48,44 @@ pooled! {
     one_may_pass_or_give_up: Preemptions(2), act::<One, 3>([lock, lock_for, with]);
     one_bumps_where_others_may_pass: Preemptions(2), act::<One, 3>([bump, lock, lock]);
     two_lines_at_a_time: Preemptions(3), two_mutexes::<Strict>();
+
+    // Time passes before a waiter falls asleep, or after.
+    one_gives_up_at_some_time: Preemptions(3), act_as_time_passes::<Strict, 2>([lock, lock_for]);
+    one_closure_is_given_back_at_some_time: Preemptions(3),
+        act_as_time_passes::<Strict, 2>([with, with_for]);
+    one_gives_up_at_some_time_between_two: Preemptions(3),
+        act_as_time_passes::<Strict, 3>([lock, lock_for, lock]);
+    one_passes_or_gives_up_at_some_time: Preemptions(3),
+        act_as_time_passes::<One, 2>([lock, lock_for]);
+
+    // Closures with a deadline, where newcomers may pass.
+    one_closure_passes_or_is_given_back: Preemptions(3),
+        act_as_time_passes::<One, 2>([with, with_for]);
+    one_closure_passes_a_guard_or_is_given_back: Preemptions(3),
+        act_as_time_passes::<One, 2>([lock, with_for]);
+    one_closure_of_three_passes_or_is_given_back: Preemptions(3),
+        act::<One, 3>([lock, with_for, with]);
+
+    // The limits: a full line, an empty pool, no memory.
+    a_full_line: Preemptions(3), act_within::<Strict, 3>(one_seat(), [lock, lock, lock]);
+    a_full_line_of_closures: Preemptions(3), act_within::<Strict, 3>(one_seat(), [with, with, with]);
+    a_full_line_is_waited_for_no_longer: Preemptions(3),
+        act_within::<Strict, 3>(one_seat(), [lock, lock_for, lock_for]);
+    a_full_line_where_others_may_pass: Preemptions(3),
+        act_within::<One, 3>(one_seat(), [lock, lock, lock]);
+    an_empty_pool: Preemptions(3), act_within::<Strict, 2>(no_line(), [lock_then_with, lock]);
+    an_empty_pool_is_waited_for_no_longer: Preemptions(3),
+        act_within::<Strict, 2>(no_line(), [lock_then_with, lock_for]);
+    an_empty_pool_where_others_may_pass: Preemptions(3),
+        act_within::<One, 2>(no_line(), [lock_then_with, with]);
+    an_allocation_that_fails: Preemptions(3), act_within::<Strict, 2>(one_failure(), [lock, lock]);
+    an_allocation_of_two_that_fails: Preemptions(3),
+        act_within::<Strict, 3>(one_failure(), [lock, lock, with]);
+    two_mutexes_and_one_line: Preemptions(3), two_mutexes_one_line::<Strict>();
+
+    // A line goes from mutex to mutex.
+    a_leaver_looks_into_a_line_that_has_gone_on: Preemptions(3), recycled::<Strict>(lock, lock);
+    a_closure_looks_into_a_line_that_has_gone_on: Preemptions(3), recycled::<Strict>(with, lock);
+    a_newcomer_looks_into_a_line_that_has_gone_on: Preemptions(3), recycled::<One>(lock, lock);
+    the_pool: Exhaustive, lines_come_and_go();
 }

@@ -14,6 +14,7 @@
 //!
 //! - E1 carries the line as its last users left it, where it is, and which one is below.
 
+use super::limits::lines;
 use super::line::Line;
 use crate::lock::sync::edge::edges;
 use crate::lock::sync::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
@@ -127,7 +128,7 @@ impl Pool {
     fn make(&self) -> Option<usize> {
         // Relaxed, this and the exchange: the number is ours alone.
         let mut number = self.made.load(Ordering::Relaxed);
-        if number == MOST_LINES {
+        if number == lines() {
             return None;
         }
         let line = Line::allocate()?;
@@ -135,7 +136,7 @@ impl Pool {
             self.made.compare_exchange(number, number + 1, Ordering::Relaxed, Ordering::Relaxed)
         {
             number = now;
-            if number == MOST_LINES {
+            if number == lines() {
                 return None; // the line is lost, but it is the last
             }
         }
@@ -155,4 +156,16 @@ impl Drop for Pool {
             }
         }
     }
+}
+
+/// Takes a line out of the pool, for a model of the pool alone.
+#[cfg(exclusion_loom)]
+pub fn take() -> Option<usize> {
+    pool().take()
+}
+
+/// Gives a line back, for a model of the pool alone.
+#[cfg(exclusion_loom)]
+pub fn give(line: usize) {
+    pool().give(line);
 }
