@@ -33,8 +33,13 @@ pub(crate) fn earlier(left: Deadline, right: Deadline) -> Deadline {
 
 /// Microseconds since some moment of this program.
 pub(crate) fn micros() -> u64 {
+    now().saturating_duration_since(start()).as_micros() as u64
+}
+
+/// Some moment of this program, always the same.
+fn start() -> Instant {
     static START: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
-    now().saturating_duration_since(*START.get_or_init(now)).as_micros() as u64
+    *START.get_or_init(Instant::now)
 }
 
 #[cfg(not(exclusion_loom))]
@@ -51,11 +56,10 @@ pub use modelled::{passes_at_every_look, passes_at_some_look, stands_still};
 #[cfg(exclusion_loom)]
 mod modelled {
     use core::cell::Cell;
-    use std::sync::OnceLock;
 
     use loom::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-    use super::{Duration, Instant};
+    use super::{Duration, Instant, start};
 
     const HOUR: Duration = Duration::from_secs(3600);
 
@@ -69,11 +73,6 @@ mod modelled {
 
     loom::lazy_static! {
         static ref HAS_JUMPED: AtomicBool = AtomicBool::new(false);
-    }
-
-    fn start() -> Instant {
-        static START: OnceLock<Instant> = OnceLock::new();
-        *START.get_or_init(Instant::now)
     }
 
     pub(crate) fn now() -> Instant {
