@@ -237,17 +237,37 @@ impl<L: RawLock, const BYPASS: usize> Mutex<L, BYPASS> {
 fn contend<L: RawLock + 'static, const BYPASS: usize, const THREADS: usize>(
     visits: fn(&Mutex<L, BYPASS>, usize) -> usize,
 ) {
-    let mutex = Arc::new(Mutex::<L, BYPASS> { raw: Leased::new(), entries: UnsafeCell::new(0) });
-    let others: Vec<_> = (1..THREADS)
-        .map(|number| {
-            let mutex = mutex.clone();
-            thread::spawn(move || visits(&mutex, number))
-        })
-        .collect();
-    let mut entries = visits(&mutex, 0);
-    for other in others {
-        entries += other.join().unwrap();
-    }
+    let mutex = fresh();
+    let others = start(&mutex, THREADS, visits);
+    let entries = visits(&mutex, 0);
+    finish(&mutex, entries, others);
+}
+
+fn fresh<L: RawLock, const BYPASS: usize>() -> Arc<Mutex<L, BYPASS>> {
+    Arc::new(Mutex { raw: Leased::new(), entries: UnsafeCell::new(0) })
+}
+
+/// The threads but for number 0.
+fn start<L: RawLock + 'static, const BYPASS: usize>(
+    mutex: &Arc<Mutex<L, BYPASS>>,
+    threads: usize,
+    visits: fn(&Mutex<L, BYPASS>, usize) -> usize,
+) -> Vec<thread::JoinHandle<usize>> {
+    let start = |number| {
+        let mutex = mutex.clone();
+        thread::spawn(move || visits(&mutex, number))
+    };
+    (1..threads).map(start).collect()
+}
+
+/// Waits for the others and checks that all entries were counted and nobody is left.
+fn finish<L: RawLock, const BYPASS: usize>(
+    mutex: &Mutex<L, BYPASS>,
+    entries: usize,
+    others: Vec<thread::JoinHandle<usize>>,
+) {
+    let others = others.into_iter().map(|other| other.join().unwrap());
+    let entries = entries + others.sum::<usize>();
     // SAFETY: all others have been joined; loom would see anybody else.
     assert_eq!(mutex.entries.with(|entries| unsafe { *entries }), entries);
     let left = format!("{:?}", mutex.raw);
@@ -330,4 +350,28 @@ pub fn try_lock<L: RawLock + 'static, const BYPASS: usize, const THREADS: usize>
         }
         _ => mutex.attempt().into(),
     });
+}
+
+/// The other threads come when the first is inside. It leaves, or with `BUMPS` bumps first. That is a
+/// smaller model than one in which all of them race to be the first.
+pub fn behind<
+    L: RawLock + 'static,
+    const BYPASS: usize,
+    const THREADS: usize,
+    const BUMPS: bool,
+>() {
+    use lock_api::{RawMutex, RawMutexFair};
+    let mutex = fresh::<L, BYPASS>();
+    let mut lease = RawMutex::lock(&mutex.raw);
+    let others = start(&mutex, THREADS, |mutex, _| {
+        mutex.visit();
+        1
+    });
+    if BUMPS {
+        mutex.count_inside();
+        // SAFETY: this is the lease of the acquisition that is inside.
+        unsafe { RawMutexFair::bump(&mutex.raw, &mut lease) };
+    }
+    mutex.count(lease);
+    finish(&mutex, 1 + usize::from(BUMPS), others);
 }

@@ -129,19 +129,63 @@ pub fn act<P: Policy, const THREADS: usize>(acts: [Act<P>; THREADS]) {
 
 /// As [`act`]. The first thread does something else while the others are at it.
 fn act_beside<P: Policy, const THREADS: usize>(acts: [Act<P>; THREADS], aside: fn()) {
-    let mutex = Arc::new(Mutex::<P>::with_policy(Watched(UnsafeCell::new(0))));
-    let others: Vec<_> = acts[1..]
-        .iter()
-        .map(|act| {
-            let (mutex, act) = (mutex.clone(), *act);
-            thread::spawn(move || act(&mutex))
-        })
-        .collect();
+    let mutex = fresh();
+    let others = start(&mutex, &acts[1..]);
     aside();
-    let mut entries = acts[0](&mutex);
-    for other in others {
-        entries += other.join().unwrap();
+    let entries = acts[0](&mutex);
+    finish(&mutex, entries, others);
+}
+
+/// How a thread comes in before all others.
+pub enum Entry {
+    /// By a guard.
+    Guard,
+    /// By a guard that it bumps when the others have been started.
+    Bump,
+    /// By a closure. It starts the others in it.
+    Closure,
+}
+
+/// The acts of threads that come when another is inside. That is a smaller model than one in which
+/// all of them race to be the first.
+pub fn behind<P: Policy, const OTHERS: usize>(entry: Entry, acts: [Act<P>; OTHERS]) {
+    let mutex = fresh();
+    if let Entry::Closure = entry {
+        let others = mutex.with(|number| {
+            number.count();
+            start(&mutex, &acts)
+        });
+        return finish(&mutex, 1, others);
     }
+    let mut guard = mutex.lock();
+    let others = start(&mutex, &acts);
+    guard.count();
+    if let Entry::Guard = entry {
+        drop(guard);
+        return finish(&mutex, 1, others);
+    }
+    MutexGuard::bump(&mut guard);
+    guard.count();
+    MutexGuard::unlock_fair(guard);
+    finish(&mutex, 2, others);
+}
+
+fn fresh<P: Policy>() -> Arc<Mutex<P>> {
+    Arc::new(Mutex::<P>::with_policy(Watched(UnsafeCell::new(0))))
+}
+
+fn start<P: Policy>(mutex: &Arc<Mutex<P>>, acts: &[Act<P>]) -> Vec<thread::JoinHandle<usize>> {
+    let start = |act: &Act<P>| {
+        let (mutex, act) = (mutex.clone(), *act);
+        thread::spawn(move || act(&mutex))
+    };
+    acts.iter().map(start).collect()
+}
+
+/// Waits for the others and checks that all entries were counted and nobody is left.
+fn finish<P: Policy>(mutex: &Mutex<P>, entries: usize, others: Vec<thread::JoinHandle<usize>>) {
+    let others = others.into_iter().map(|other| other.join().unwrap());
+    let entries = entries + others.sum::<usize>();
     // SAFETY: the raw mutex is only printed.
     let left = format!("{:?}", unsafe { mutex.raw() });
     let nobody = "Pooled { inside: false, in_line: 0, waiting: 0, asleep: 0, passed: 0";

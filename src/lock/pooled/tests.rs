@@ -100,10 +100,14 @@ fn a_thread_at_the_door_wakes_by_itself_and_closes_it() {
         let turn = mutex.acquire();
         thread::scope(|scope| {
             scope.spawn(|| unlock(&mutex, mutex.acquire()));
-            while !mutex.look().has(CLOSED) {
+            // Far longer than it takes, so that the test fails and does not hang.
+            let end = Instant::now() + Duration::from_secs(60);
+            while !mutex.look().has(CLOSED) && Instant::now() < end {
                 thread::sleep(Duration::from_micros(100));
             }
+            let is_closed = mutex.look().has(CLOSED);
             unlock(&mutex, turn);
+            assert!(is_closed);
         });
         assert!(mutex.look() == Word::FREE);
     }
