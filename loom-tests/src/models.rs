@@ -319,21 +319,24 @@ pub fn lease_or_give_up<L: RawLock + 'static, const BYPASS: usize, const THREADS
     });
 }
 
-/// Two threads lock. Between them another gives up, at some time: before it falls asleep, when it
-/// is woken, or when it is not.
-pub fn one_gives_up_between_two<L: RawLock + 'static, const BYPASS: usize>() {
-    contend::<L, BYPASS, 3>(|mutex, number| match number {
-        0 => {
-            time::passes_at_some_look();
-            mutex.visit();
-            1
+/// Behind a thread that is inside, one thread waits and another gives up, at some time: before it
+/// falls asleep, when it is woken, or when it is not.
+pub fn one_gives_up_beside_one_that_waits<L: RawLock + 'static, const BYPASS: usize>() {
+    use lock_api::RawMutex;
+    let mutex = fresh::<L, BYPASS>();
+    let lease = RawMutex::lock(&mutex.raw);
+    let others = start(&mutex, 3, |mutex, number| {
+        if number == 1 {
+            return mutex.hurry().into();
         }
-        1 => mutex.hurry().into(),
-        _ => {
-            mutex.visit();
-            1
-        }
+        mutex.visit();
+        1
     });
+    time::passes_at_some_look();
+    // So that the others come before we leave without a preemption.
+    thread::yield_now();
+    mutex.count(lease);
+    finish(&mutex, 1, others);
 }
 
 /// One thread locks and then tries, one locks, the others try. With `BYPASS`, two that try may find

@@ -62,11 +62,11 @@ leased! {
         models::lease_or_give_up::<Tournament<4>, 0, 3>;
     three_threads_two_give_up_or_pass: Preemptions(2), models::lease_or_give_up::<Bakery<3>, 1, 3>;
     three_threads_one_gives_up_in_the_hall: Preemptions(3),
-        models::one_gives_up_between_two::<Bakery<1>, 0>;
+        models::one_gives_up_beside_one_that_waits::<Bakery<1>, 0>;
     three_threads_one_gives_up_in_hall_or_line: Preemptions(3),
-        models::one_gives_up_between_two::<Bakery<2>, 0>;
+        models::one_gives_up_beside_one_that_waits::<Bakery<2>, 0>;
     three_threads_one_gives_up_in_line: Preemptions(3),
-        models::one_gives_up_between_two::<Bakery<3>, 0>;
+        models::one_gives_up_beside_one_that_waits::<Bakery<3>, 0>;
     two_threads_one_tries: Exhaustive, models::try_lock::<Bakery<2>, 0, 2>;
     three_threads_one_tries: Preemptions(3), models::try_lock::<Bakery<2>, 0, 3>;
     three_threads_one_tries_one_seat: Preemptions(3), models::try_lock::<Bakery<1>, 0, 3>;

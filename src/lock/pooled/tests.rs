@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::line::SEATS;
 use super::waiting::InLine;
 use super::word::{CLOSED, INSIDE, LINGERS, Word};
-use super::{Pooled, Turn, pool};
+use super::{Arrival, Pooled, Turn, pool};
 use crate::lock::policy::{Bypass, Policy, Strict};
 use crate::lock::raw::{Place, Waiting};
 use crate::lock::sync::Ordering::Relaxed;
@@ -138,14 +138,15 @@ fn full_line(number: usize) -> Word {
 
 #[test]
 fn nobody_joins_a_full_line() {
+    const OTHERS: usize = SEATS - 1;
     let number = pool().take().expect("a line");
     let mutex = Pooled::<Strict>::new();
     mutex.word.store(full_line(number).0, Relaxed);
-    assert!(mutex.acquire_until(Some(Instant::now())).is_none());
+    assert!(mutex.join(Some(Instant::now())).is_err());
     assert!(mutex.look() == full_line(number), "it was never counted");
     mutex.word.store(full_line(number).left().0, Relaxed);
-    assert!(mutex.acquire_until(Some(Instant::now())).is_none());
-    assert!(mutex.look().in_line() == SEATS - 1, "it was counted, and is no longer");
+    assert!(matches!(mutex.join(Some(Instant::now())), Ok(Arrival::InLine(_, OTHERS))));
+    assert_eq!(mutex.look().in_line(), SEATS);
     pool().give(number);
 }
 
