@@ -370,6 +370,8 @@ pub fn behind<
         mutex.visit();
         1
     });
+    // So that the others come before we leave without a preemption.
+    thread::yield_now();
     if BUMPS {
         mutex.count_inside();
         // SAFETY: this is the lease of the acquisition that is inside.

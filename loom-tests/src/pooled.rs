@@ -153,12 +153,16 @@ pub fn behind<P: Policy, const OTHERS: usize>(entry: Entry, acts: [Act<P>; OTHER
     if let Entry::Closure = entry {
         let others = mutex.with(|number| {
             number.count();
-            start(&mutex, &acts)
+            let others = start(&mutex, &acts);
+            thread::yield_now(); // as below
+            others
         });
         return finish(&mutex, 1, others);
     }
     let mut guard = mutex.lock();
     let others = start(&mutex, &acts);
+    // So that the others come before we leave without a preemption.
+    thread::yield_now();
     guard.count();
     if let Entry::Guard = entry {
         drop(guard);

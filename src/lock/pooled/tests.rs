@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::line::SEATS;
 use super::waiting::InLine;
 use super::word::{CLOSED, INSIDE, LINGERS, Word};
-use super::{Arrival, Pooled, Turn, pool};
+use super::{Arrival, LEAVE, Pooled, Turn, pool};
 use crate::lock::policy::{Bypass, Policy, Strict};
 use crate::lock::raw::{Place, Waiting};
 use crate::lock::sync::Ordering::Relaxed;
@@ -90,6 +90,27 @@ fn a_leaver_that_passed_relies_on_a_newcomer_only_while_newcomers_may_pass() {
     assert!(!mutex.must_call(lingers), "a newcomer takes the lock");
     assert!(mutex.must_call(lingers.with(CLOSED)), "no newcomer may take the lock");
     assert!(Pooled::<Strict>::new().must_call(lingers), "no newcomer ever may");
+}
+
+/// Invariant 5: a newcomer on which a leaver relied, and which finds no room in the line.
+#[test]
+fn a_newcomer_that_stops_lingering_wakes_the_thread_that_is_next() {
+    let mutex = Pooled::<Bypass<8, FOR_EVER>>::new();
+    let Turn { seat: None } = mutex.acquire() else { unreachable!("nobody is here") };
+    let count = thread::scope(|scope| {
+        scope.spawn(|| unlock(&mutex, mutex.acquire()));
+        while asleep(&mutex) == 0 {
+            thread::yield_now();
+        }
+        mutex.word.fetch_or(LINGERS, Relaxed);
+        let word = mutex.subtract(INSIDE, LEAVE.ordering());
+        let before = wake_ups();
+        mutex.stop_lingering();
+        let count = wake_ups() - before;
+        mutex.call(word); // should nobody have done so, the test must not hang
+        count
+    });
+    assert_eq!(count, 1);
 }
 
 /// Whoever is at the door closes it, also when nobody passes, leaves or comes.
