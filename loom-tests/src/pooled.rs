@@ -194,6 +194,7 @@ fn finish<P: Policy>(mutex: &Mutex<P>, entries: usize, others: Vec<thread::JoinH
     let left = format!("{:?}", unsafe { mutex.raw() });
     let nobody = "Pooled { inside: false, in_line: 0, waiting: 0, asleep: 0, passed: 0";
     assert!(left.starts_with(nobody), "somebody was left behind: {left}");
+    assert!(lines::all_are_back(), "a line was lost");
     let number = mutex.try_lock().expect("the lock was left held").number();
     assert_eq!(number, entries);
 }
@@ -251,6 +252,7 @@ pub fn two_mutexes<P: Policy>() {
         other.join().unwrap();
     }
     assert!(mutexes.iter().all(|mutex| mutex.try_lock().expect("free").number() == 2));
+    assert!(lines::all_are_back(), "a line was lost");
 }
 
 /// Two mutexes that are waited for at the same time, and one line for both.
@@ -276,6 +278,7 @@ pub fn recycled<P: Policy>(first: Act<P>, second: Act<P>) {
     let entries = others.into_iter().fold(entries, |sum, other| sum + other.join().unwrap());
     let numbers = mutexes.iter().map(|mutex| mutex.try_lock().expect("free").number());
     assert_eq!(numbers.sum::<usize>(), entries);
+    assert!(lines::all_are_back(), "a line was lost");
 }
 
 /// The pool alone, with two lines in it. One thread takes a line and gives it back. The other does

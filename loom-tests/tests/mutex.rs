@@ -44,9 +44,9 @@ leased! {
     two_threads_one_bumps_two_seats: Preemptions(3), models::hand_over::<Bakery<2>, 0, 2, 1>;
     two_threads_one_bumps_one_seat_twice: Preemptions(3), models::hand_over::<Bakery<1>, 0, 2, 2>;
     two_threads_one_bumps_and_may_pass: Preemptions(3), models::hand_over::<Bakery<2>, 1, 2, 1>;
-    three_threads_one_bumps_one_seat: Preemptions(3), models::behind::<Bakery<1>, 0, 3, true>;
-    three_threads_one_bumps_two_seats: Preemptions(3), models::behind::<Bakery<2>, 0, 3, true>;
-    three_threads_one_bumps_and_may_pass: Preemptions(3), models::behind::<Bakery<2>, 1, 3, true>;
+    three_threads_one_bumps_one_seat: Preemptions(2), models::behind::<Bakery<1>, 0, 3, true>;
+    three_threads_one_bumps_two_seats: Preemptions(2), models::behind::<Bakery<2>, 0, 3, true>;
+    three_threads_one_bumps_and_may_pass: Preemptions(2), models::behind::<Bakery<2>, 1, 3, true>;
     two_threads_behind_a_third_may_pass: Preemptions(3), models::behind::<Bakery<3>, 1, 3, false>;
     two_threads_behind_a_third_may_pass_a_tournament: Preemptions(3),
         models::behind::<Tournament<4>, 2, 3, false>;

@@ -28,7 +28,7 @@ pub use sync::time;
 #[cfg(all(exclusion_loom, feature = "std"))]
 pub mod lines {
     pub use super::pooled::limits::{Limits, limit};
-    pub use super::pooled::pool::{give, take};
+    pub use super::pooled::pool::{all_are_back, give, take};
 }
 
 pub use owned::{Seat, SeatGuard, Seated};

@@ -140,7 +140,8 @@ impl Pool {
                 return None; // the line is lost, but it is the last
             }
         }
-        self.lines[number].store(line.as_ptr(), Ordering::Relaxed); // for the caller to publish
+        // Relaxed: for the caller to publish.
+        self.lines[..lines()][number].store(line.as_ptr(), Ordering::Relaxed);
         Some(number)
     }
 }
@@ -168,4 +169,16 @@ pub fn take() -> Option<usize> {
 #[cfg(exclusion_loom)]
 pub fn give(line: usize) {
     pool().give(line);
+}
+
+/// Whether no line is in use, for the end of a model.
+#[cfg(exclusion_loom)]
+pub fn all_are_back() -> bool {
+    let (pool, mut count) = (pool(), 0);
+    let mut first = (pool.top.load(TAKE.ordering()) & LOWER) as usize;
+    while let Some(number) = first.checked_sub(1) {
+        count += 1;
+        first = pool.line(number).below.load(Ordering::Relaxed);
+    }
+    count == pool.made.load(Ordering::Relaxed)
 }
