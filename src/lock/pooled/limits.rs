@@ -3,13 +3,14 @@
 //! Under loom a model may ask for less, so that two or three threads meet the limits.
 
 #[cfg(exclusion_loom)]
-pub(super) use limits::has_memory;
+pub use modelled::{Limits, limit};
 #[cfg(exclusion_loom)]
-pub use limits::{Limits, limit};
-pub(super) use limits::{lines, seats};
+pub(super) use modelled::{has_memory, lines, seats};
+#[cfg(not(exclusion_loom))]
+pub(super) use real::{lines, seats};
 
 #[cfg(not(exclusion_loom))]
-mod limits {
+mod real {
     use crate::lock::pooled::line::SEATS;
     use crate::lock::pooled::pool::MOST_LINES;
 
@@ -27,7 +28,7 @@ mod limits {
 }
 
 #[cfg(exclusion_loom)]
-mod limits {
+mod modelled {
     use core::cell::Cell;
 
     use crate::lock::pooled::line::SEATS;
