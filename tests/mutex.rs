@@ -368,30 +368,41 @@ fn is_locked<R: Full>(mutex: &Mutex<R, u32>) -> bool {
     is_locked
 }
 
-/// One thread has a seat and stands still, nobody is inside: `passes` newcomers may enter.
+/// Whoever comes in from a seat, the next one that stands still can be passed anew.
 fn is_locked_when_nobody_may_pass<R: Full>(passes: usize) {
     let mutex = Mutex::<R, u32>::new(0);
+    for entries in 0..3 {
+        is_locked_when_nobody_may_pass_any_more(&mutex, entries, passes);
+    }
+}
+
+/// One thread has a seat and stands still, nobody is inside: `passes` newcomers may enter.
+fn is_locked_when_nobody_may_pass_any_more<R: Full>(
+    mutex: &Mutex<R, u32>,
+    entries: u32,
+    passes: usize,
+) {
     let guard = mutex.lock();
     std::thread::scope(|scope| {
         let _open = OpensTheGate;
         scope.spawn(|| *mutex.lock() += 1);
-        while !debugged(&mutex).contains("here: 0b11,") {
+        while !debugged(mutex).contains("here: 0b11,") {
             std::thread::yield_now();
         }
         drop(guard);
-        assert!(debugged(&mutex).contains("here: 0b10,"), "nobody is inside");
+        assert!(debugged(mutex).contains("here: 0b10,"), "nobody is inside");
         // `Debug` locks to print, and so passes too.
         for _ in 0..passes / 2 {
             assert!(!mutex.is_locked());
             assert!(mutex.try_lock().is_some());
-            assert!(!is_locked(&mutex), "passed too seldom to be locked");
+            assert!(!is_locked(mutex), "passed too seldom to be locked");
         }
-        assert!(is_locked(&mutex));
+        assert!(is_locked(mutex));
         assert!(mutex.try_lock().is_none());
     });
     GATE_IS_OPEN.store(false, Relaxed);
-    assert!(!is_locked(&mutex));
-    assert_eq!(*mutex.try_lock().expect("nobody is here"), 1);
+    assert!(!is_locked(mutex));
+    assert_eq!(*mutex.try_lock().expect("nobody is here"), entries + 1);
 }
 
 #[test]

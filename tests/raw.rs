@@ -3,6 +3,7 @@
 #[macro_use]
 mod common;
 
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Condvar, Mutex, mpsc};
 use std::time::Duration;
@@ -30,7 +31,7 @@ fn counts_every_entry<L: RawLock + 'static, const N: usize>() {
                             0 => seat.try_lock(),
                             1 => seat.try_lock_for(Duration::from_micros(round as u64 % 50)),
                             2 => {
-                                let looks = std::cell::Cell::new(0);
+                                let looks = Cell::new(0);
                                 seat.lock_unless(|| looks.replace(looks.get() + 1) == round % 20)
                             }
                             _ => Some(seat.lock()),
@@ -402,6 +403,42 @@ fn at_the_last_ticket_of_a_bakery_the_newcomer_waits_outside() {
 fn at_the_last_number_of_a_black_white_bakery_the_newcomer_waits_outside() {
     // Numbers 1 and 2.
     at_the_last_ticket_the_newcomer_waits_outside::<BlackWhiteBakery<3, Narrow<5>>>();
+}
+
+/// Lets the other of two seats out when it has to wait for it, and wants a ticket by then.
+struct LetsOut<'a, L> {
+    lock: &'a L,
+    seat: usize,
+    is_let_out: Cell<bool>,
+}
+
+impl<L: RawLock> Waiting for LetsOut<'_, L> {
+    fn wait(&self, _: Place, ready: impl Fn() -> bool) -> Result<(), Withdrawn> {
+        while !ready() {
+            assert!(!self.lock.is_idle(self.seat), "it waits outside: there is no number for it");
+            assert!(!self.is_let_out.replace(true), "it waits for nobody");
+            // SAFETY: the other seat is inside, and its user is this thread.
+            unsafe { self.lock.release(1 - self.seat) };
+        }
+        Ok(())
+    }
+}
+
+/// Two seats take turns, each of which comes while the other is inside. So there is never a moment
+/// without tickets, and numbers start afresh only because the colour turns.
+#[test]
+fn a_black_white_bakery_of_two_seats_needs_two_numbers() {
+    let lock = BlackWhiteBakery::<2, Narrow<5>>::default();
+    // SAFETY: this thread uses both seats, each of them when it is idle.
+    unsafe {
+        lock.acquire(0, &SpinThenYield).unwrap();
+        for seat in [1, 0].into_iter().cycle().take(20) {
+            let waiting = LetsOut { lock: &lock, seat, is_let_out: Cell::new(false) };
+            lock.acquire(seat, &waiting).unwrap();
+            assert!(waiting.is_let_out.get());
+        }
+        lock.release(0);
+    }
 }
 
 /// Seats 1 and 2 give up in turn, each drawing while the other still has its ticket, under one long

@@ -1,5 +1,5 @@
-//! The order of service of a [`BakeryMutex`]: strict for any number of threads, and bounded where
-//! newcomers may pass.
+//! The order of service of a [`BakeryMutex`]: strict for as many threads as there are seats in its
+//! line, and bounded where newcomers may pass.
 
 mod common;
 

@@ -14,6 +14,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Instant;
 
+use exclusion::lock::lines::Limits;
+
 /// Branches in one execution. No model that holds comes near it.
 const MOST_BRANCHES: usize = 10_000;
 
@@ -37,12 +39,22 @@ fn explore(search: Search, model: fn(), executions: &Arc<AtomicUsize>) {
     builder.check(move || {
         executions.fetch_add(1, Relaxed);
         exclusion::lock::time::stands_still();
+        exclusion::lock::lines::limit(Limits::default());
         model();
     });
 }
 
+/// Says how many preemptions to search instead of those in the source.
+const PREEMPTIONS: &str = "LOOM_TESTS_PREEMPTIONS";
+
 /// Runs `model`, which must hold in every execution searched.
 pub fn hold(name: &str, search: Search, model: fn()) {
+    let search = match (search, std::env::var(PREEMPTIONS)) {
+        (Search::Preemptions(_), Ok(most)) => {
+            Search::Preemptions(most.parse().expect("a number of preemptions"))
+        }
+        (search, _) => search,
+    };
     let executions = Arc::new(AtomicUsize::new(0));
     let start = Instant::now();
     explore(search, model, &executions);

@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use exclusion::lock::raw::{RawLock, Waiting};
 use exclusion::lock::wait::{SpinThenYield, Unless};
-use exclusion::lock::{Leased, Seated};
+use exclusion::lock::{Leased, Seated, time};
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::thread;
@@ -195,7 +195,13 @@ impl<L: RawLock, const BYPASS: usize> Mutex<L, BYPASS> {
         self.count(lease);
     }
 
-    /// By a deadline, which under loom passes at the first wait.
+    /// If that means no waiting.
+    fn attempt(&self) -> bool {
+        use lock_api::RawMutex;
+        RawMutex::try_lock(&self.raw).map(|lease| self.count(lease)).is_some()
+    }
+
+    /// By a deadline, which under loom has passed when a sleeper is not woken.
     fn hurry(&self) -> bool {
         use lock_api::RawMutexTimed;
         RawMutexTimed::try_lock_for(&self.raw, std::time::Duration::from_secs(1))
@@ -231,17 +237,37 @@ impl<L: RawLock, const BYPASS: usize> Mutex<L, BYPASS> {
 fn contend<L: RawLock + 'static, const BYPASS: usize, const THREADS: usize>(
     visits: fn(&Mutex<L, BYPASS>, usize) -> usize,
 ) {
-    let mutex = Arc::new(Mutex::<L, BYPASS> { raw: Leased::new(), entries: UnsafeCell::new(0) });
-    let others: Vec<_> = (1..THREADS)
-        .map(|number| {
-            let mutex = mutex.clone();
-            thread::spawn(move || visits(&mutex, number))
-        })
-        .collect();
-    let mut entries = visits(&mutex, 0);
-    for other in others {
-        entries += other.join().unwrap();
-    }
+    let mutex = fresh();
+    let others = start(&mutex, THREADS, visits);
+    let entries = visits(&mutex, 0);
+    finish(&mutex, entries, others);
+}
+
+fn fresh<L: RawLock, const BYPASS: usize>() -> Arc<Mutex<L, BYPASS>> {
+    Arc::new(Mutex { raw: Leased::new(), entries: UnsafeCell::new(0) })
+}
+
+/// The threads but for number 0.
+fn start<L: RawLock + 'static, const BYPASS: usize>(
+    mutex: &Arc<Mutex<L, BYPASS>>,
+    threads: usize,
+    visits: fn(&Mutex<L, BYPASS>, usize) -> usize,
+) -> Vec<thread::JoinHandle<usize>> {
+    let start = |number| {
+        let mutex = mutex.clone();
+        thread::spawn(move || visits(&mutex, number))
+    };
+    (1..threads).map(start).collect()
+}
+
+/// Waits for the others and checks that all entries were counted and nobody is left.
+fn finish<L: RawLock, const BYPASS: usize>(
+    mutex: &Mutex<L, BYPASS>,
+    entries: usize,
+    others: Vec<thread::JoinHandle<usize>>,
+) {
+    let others = others.into_iter().map(|other| other.join().unwrap());
+    let entries = entries + others.sum::<usize>();
     // SAFETY: all others have been joined; loom would see anybody else.
     assert_eq!(mutex.entries.with(|entries| unsafe { *entries }), entries);
     let left = format!("{:?}", mutex.raw);
@@ -281,7 +307,7 @@ pub fn hand_over<
     });
 }
 
-/// One thread locks, the others give up at their first wait.
+/// One thread locks, the others give up if they are not woken.
 pub fn lease_or_give_up<L: RawLock + 'static, const BYPASS: usize, const THREADS: usize>() {
     contend::<L, BYPASS, THREADS>(|mutex, number| {
         if number == 0 {
@@ -291,4 +317,66 @@ pub fn lease_or_give_up<L: RawLock + 'static, const BYPASS: usize, const THREADS
             mutex.hurry().into()
         }
     });
+}
+
+/// Behind a thread that is inside, one thread waits and another gives up, at some time: before it
+/// falls asleep, when it is woken, or when it is not.
+pub fn one_gives_up_beside_one_that_waits<L: RawLock + 'static, const BYPASS: usize>() {
+    use lock_api::RawMutex;
+    let mutex = fresh::<L, BYPASS>();
+    let lease = RawMutex::lock(&mutex.raw);
+    let others = start(&mutex, 3, |mutex, number| {
+        if number == 1 {
+            return mutex.hurry().into();
+        }
+        mutex.visit();
+        1
+    });
+    time::passes_at_some_look();
+    // So that the others come before we leave without a preemption.
+    thread::yield_now();
+    mutex.count(lease);
+    finish(&mutex, 1, others);
+}
+
+/// One thread locks and then tries, one locks, the others try. With `BYPASS`, two that try may find
+/// at the same time that one of them can pass.
+pub fn try_lock<L: RawLock + 'static, const BYPASS: usize, const THREADS: usize>() {
+    contend::<L, BYPASS, THREADS>(|mutex, number| match number {
+        0 => {
+            mutex.visit();
+            1 + usize::from(mutex.attempt())
+        }
+        1 => {
+            mutex.visit();
+            1
+        }
+        _ => mutex.attempt().into(),
+    });
+}
+
+/// The other threads come when the first is inside. It leaves, or with `BUMPS` bumps first. That is a
+/// smaller model than one in which all of them race to be the first.
+pub fn behind<
+    L: RawLock + 'static,
+    const BYPASS: usize,
+    const THREADS: usize,
+    const BUMPS: bool,
+>() {
+    use lock_api::{RawMutex, RawMutexFair};
+    let mutex = fresh::<L, BYPASS>();
+    let mut lease = RawMutex::lock(&mutex.raw);
+    let others = start(&mutex, THREADS, |mutex, _| {
+        mutex.visit();
+        1
+    });
+    // So that the others come before we leave without a preemption.
+    thread::yield_now();
+    if BUMPS {
+        mutex.count_inside();
+        // SAFETY: this is the lease of the acquisition that is inside.
+        unsafe { RawMutexFair::bump(&mutex.raw, &mut lease) };
+    }
+    mutex.count(lease);
+    finish(&mutex, 1 + usize::from(BUMPS), others);
 }

@@ -5,6 +5,7 @@
 //! | layer | what it is |
 //! |---|---|
 //! | `mutex` | [`BakeryMutex`], [`TournamentMutex`]: data and guards, over `lock_api` |
+//! | `with` | [`BakeryMutex::with`] and its relatives: critical sections as closures |
 //! | `pooled` | [`Pooled`]: one word, and a bakery from a pool while threads wait |
 //! | `leased` | [`Leased`]: a raw lock for any number of threads, and where they sleep |
 //! | `owned` | [`Seated`], [`Seat`]: one owner per seat, no compare-and-swap |
@@ -23,6 +24,13 @@ pub use sync::edge;
 #[cfg(all(exclusion_loom, feature = "std"))]
 pub use sync::time;
 
+/// The pool of lines, and its limits, for models of them.
+#[cfg(all(exclusion_loom, feature = "std"))]
+pub mod lines {
+    pub use super::pooled::limits::{Limits, limit};
+    pub use super::pooled::pool::{all_are_back, give, take};
+}
+
 pub use owned::{Seat, SeatGuard, Seated};
 
 // Leasing a seat takes a compare-and-swap.
@@ -35,6 +43,8 @@ mod policy;
 // A word that counts all that wait takes 64 bits, and a line takes memory.
 #[cfg(all(feature = "std", target_has_atomic = "64"))]
 mod pooled;
+#[cfg(all(feature = "std", target_has_atomic = "64"))]
+mod with;
 
 #[cfg(target_has_atomic = "ptr")]
 pub use leased::{Lease, Leased};

@@ -292,6 +292,7 @@ impl<L: RawLock, const BYPASS: usize> Leased<L, BYPASS> {
             return None;
         }
         self.passed.store(passed + 1, Ordering::Relaxed);
+        self.probe.has_bypassed(BYPASS);
         Some(self.lease(NO_SEAT))
     }
 
@@ -367,6 +368,7 @@ impl<L: RawLock, const BYPASS: usize> Leased<L, BYPASS> {
                 break;
             }
         }
+        self.probe.has_come_from_seat();
         if BYPASS > 0 {
             self.passed.store(0, Ordering::Relaxed); // `LEAVE` publishes it
         }

@@ -13,9 +13,8 @@ use super::line::Line;
 use super::task::{Closure, Task};
 use super::waiting::InLine;
 use super::word::{INSIDE, Word};
-use super::{Arrival, JOIN, LEAVE, Pooled, SEATS, Turn, pool};
+use super::{Arrival, JOIN, LEAVE, Pooled, Turn, pool, seats};
 use crate::lock::policy::Policy;
-use crate::lock::raw::RawLock;
 use crate::lock::sync::Spins;
 use crate::lock::sync::time::Deadline;
 
@@ -97,7 +96,7 @@ impl<P: Policy> Pooled<P> {
     fn serve_as_guest(&self, turn: Turn) {
         let mut word = self.look_for_line();
         // Threads may leave the line while we are inside, and it may be gone.
-        while word.waiting() > 0 && word.in_line() < SEATS && Self::next_sleeps(word) {
+        while word.waiting() > 0 && word.in_line() < seats() && Self::next_sleeps(word) {
             match self.change(word, word.joined_as_guest(), JOIN.ordering()) {
                 Ok(()) => {
                     let served = self.serve(pool().line(word.line()), 0);
@@ -210,7 +209,7 @@ impl<P: Policy> Pooled<P> {
                 // SAFETY: we have taken it, and are inside.
                 unsafe { Task::run(task) };
                 // SAFETY: its owner waits until we have finished, so the register is ours.
-                unsafe { line.bakery.release(seat) };
+                unsafe { line.bakery.strike(seat) };
                 slot.finish();
                 return true;
             }

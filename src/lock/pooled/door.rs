@@ -5,6 +5,11 @@
 //! all of it is over, the next newcomer closes the door itself, and does not pass: the thread that
 //! is next may have no core to run on, and gets one only when the others go to sleep.
 //!
+//! What the thread at the door has suffered is the line's, not its own. If it gives up, the door
+//! stays closed, and count and clock go on: the next thread is passed by fewer newcomers for that,
+//! never by more. They start afresh when a thread comes in from the line, and when the line is
+//! given back.
+//!
 //! A newcomer spins here for a while before it joins the line. As long as one does, leavers that
 //! have passed themselves wake nobody: the newcomer takes the lock. If it does not, it wakes the
 //! thread that is next when it joins the line. And if it gets no core, that thread wakes by itself

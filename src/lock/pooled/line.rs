@@ -15,6 +15,7 @@
 //! [pool](super::pool). So a thread that is no longer counted may still wake a seat: at worst it
 //! wakes the wrong thread, which looks and sleeps again.
 
+use super::limits::seats;
 use super::slot::Slot;
 use super::task::Task;
 use super::word::MOST_IN_LINE;
@@ -60,6 +61,9 @@ impl Line {
 
     #[cfg(exclusion_loom)]
     pub(super) fn allocate() -> Option<core::ptr::NonNull<Self>> {
+        if !super::limits::has_memory() {
+            return None;
+        }
         let line = Self {
             bakery: Bakery::new(),
             reach: AtomicUsize::new(0),
@@ -83,7 +87,7 @@ impl Line {
     pub(super) fn take_seat(&self, others: usize, task: Option<*mut Task>) -> usize {
         let mut seat = others;
         loop {
-            seat %= SEATS;
+            seat %= seats();
             let slot = self.slot(seat);
             if slot.is_free() && task.map_or_else(|| slot.sit(), |task| slot.sit_and_post(task)) {
                 break;
@@ -119,6 +123,23 @@ impl Line {
     }
 }
 
+/// The occupancy word is `reach`: the seats up to it may be in use.
+///
+/// Why that keeps the promise, though a thread that sits below `reach` only reads the word: let a
+/// thread X sit down on a seat, and a thread L look at the tickets. X has raised `reach` to its
+/// seat, or has read that it is there, before the fence in its doorway. L reads `reach` after a
+/// fence, that of its own doorway or `TURN`. One of the two fences comes first.
+///
+/// - If that of X does, L reads no older `reach` than X wrote or read, and looks at the seat.
+/// - If that of L does, L may omit the seat. But what L did before its fence is out: its own seat is
+///   within the `reach` that X reads behind its fence, and its ticket or its choosing is there. So X
+///   draws a greater ticket than L has, or waits until L has drawn: L was right not to wait for X.
+///
+/// The same holds for a thread that wakes others (`CALL`) and one that falls asleep
+/// (`waiting::SLEEP`), with a sleeper's seat, ticket and announcement before its fence.
+///
+/// While anybody is counted in line `reach` only grows. It is taken back when nobody is. Those that
+/// come then are ordered after that by the edges of the pool, and by E3 of `pooled`.
 impl Attendance for Line {
     #[inline]
     fn seats(&self, _: usize) -> impl Iterator<Item = usize> {

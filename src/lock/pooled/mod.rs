@@ -1,4 +1,4 @@
-//! A mutex of one word, for any number of threads, with a line from a pool while somebody waits.
+//! A mutex of one word, with a line from a pool while somebody waits.
 //!
 //! While nobody waits the mutex is its [word](word). A thread that must wait joins the line of the
 //! mutex, or brings one from the [pool](pool), and the last that leaves the line takes it out
@@ -25,6 +25,10 @@
 //! 4. A ticket is struck when its owner has stepped in or withdraws, or when its closure has been
 //!    run. A thread that leaves the lock, or strikes a ticket and withdraws, wakes the thread that
 //!    has the lowest. So nobody sleeps whose turn it is.
+//! 5. One wake-up may be left out: that of a leaver which came in past the line, while a newcomer
+//!    lingers at the door and newcomers may pass. That newcomer takes the lock, or wakes the thread
+//!    that is next when it stops lingering. If it gets no core, the thread at the door wakes by
+//!    itself. There is one: the last thread that came in from the line called it.
 //!
 //! | edge | write | read |
 //! |---|---|---|
@@ -43,12 +47,15 @@
 
 mod delegate;
 mod door;
+pub(crate) mod limits;
 mod line;
 #[cfg(exclusion_asm)]
 mod machine_code;
 pub(crate) mod pool;
 pub(crate) mod slot;
 mod task;
+#[cfg(test)]
+mod tests;
 pub(crate) mod waiting;
 mod word;
 
@@ -61,7 +68,8 @@ use crate::lock::sync::edge::edges;
 use crate::lock::sync::probe::Probe;
 use crate::lock::sync::time::{Deadline, has_passed};
 use crate::lock::sync::{AtomicU64, Naps, Ordering, constructor};
-use line::{Line, SEATS};
+use limits::seats;
+use line::Line;
 use pool::pool;
 use waiting::InLine;
 use word::{CLOSED, INSIDE, Word};
@@ -91,15 +99,16 @@ edges! { "pooled":
 /// # Order
 /// A thread that finds nobody inside and nobody waiting enters at once. Any other joins the line
 /// and draws a ticket. The order begins when the ticket is out: the thread then enters before each
-/// thread that calls `lock` later, however many there are. To draw takes a bounded number of steps;
-/// to join the line is lock-free, and takes more of them while others join.
-/// [`Bypass`](crate::Bypass) relaxes that.
+/// thread that calls `lock` later. To draw takes a bounded number of steps; to join the line is
+/// lock-free, and takes more of them while others join. [`Bypass`](crate::Bypass) relaxes that.
 ///
 /// # Limits
-/// Up to 4096 threads may wait for one mutex, and up to 16,384 mutexes may be waited for at a time.
-/// A thread that comes when the line is full, when there is no line left, or no memory for one,
-/// looks again after a nap, of 50 µs at first and of 5 ms in the end. It has not drawn a ticket, so
-/// it loses no place.
+/// Up to 4096 threads may be in line for one mutex, those included that have come in from the line
+/// and not yet left it. Up to 16,384 mutexes may be waited for at a time. A thread that comes when
+/// the line is full, when there is no line left, or no memory for one, looks again after a nap, of
+/// 50 µs at first and of 5 ms in the end. It has not drawn a ticket, so it loses no place. The
+/// threads in line keep their order. Among those that nap there is none, and one that naps may see
+/// later ones join before it.
 ///
 /// # Unlocking
 /// Unlocking still uses the mutex after it is free: a thread that came in from the line counts
@@ -315,7 +324,7 @@ impl<P: Policy> Pooled<P> {
                 spare = spare.or_else(|| pool().take());
                 spare.map(|line| word.joined_new(line))
             } else {
-                (word.in_line() < SEATS).then(|| word.joined())
+                (word.in_line() < seats()).then(|| word.joined())
             };
             let Some(joined) = joined else {
                 self.stop_lingering();

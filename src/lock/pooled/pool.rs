@@ -14,6 +14,7 @@
 //!
 //! - E1 carries the line as its last users left it, where it is, and which one is below.
 
+use super::limits::lines;
 use super::line::Line;
 use crate::lock::sync::edge::edges;
 use crate::lock::sync::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
@@ -127,7 +128,7 @@ impl Pool {
     fn make(&self) -> Option<usize> {
         // Relaxed, this and the exchange: the number is ours alone.
         let mut number = self.made.load(Ordering::Relaxed);
-        if number == MOST_LINES {
+        if number == lines() {
             return None;
         }
         let line = Line::allocate()?;
@@ -135,11 +136,12 @@ impl Pool {
             self.made.compare_exchange(number, number + 1, Ordering::Relaxed, Ordering::Relaxed)
         {
             number = now;
-            if number == MOST_LINES {
+            if number == lines() {
                 return None; // the line is lost, but it is the last
             }
         }
-        self.lines[number].store(line.as_ptr(), Ordering::Relaxed); // for the caller to publish
+        // Relaxed: for the caller to publish.
+        self.lines[..lines()][number].store(line.as_ptr(), Ordering::Relaxed);
         Some(number)
     }
 }
@@ -155,4 +157,28 @@ impl Drop for Pool {
             }
         }
     }
+}
+
+/// Takes a line out of the pool, for a model of the pool alone.
+#[cfg(exclusion_loom)]
+pub fn take() -> Option<usize> {
+    pool().take()
+}
+
+/// Gives a line back, for a model of the pool alone.
+#[cfg(exclusion_loom)]
+pub fn give(line: usize) {
+    pool().give(line);
+}
+
+/// Whether no line is in use, for the end of a model.
+#[cfg(exclusion_loom)]
+pub fn all_are_back() -> bool {
+    let (pool, mut count) = (pool(), 0);
+    let mut first = (pool.top.load(TAKE.ordering()) & LOWER) as usize;
+    while let Some(number) = first.checked_sub(1) {
+        count += 1;
+        first = pool.line(number).below.load(Ordering::Relaxed);
+    }
+    count == pool.made.load(Ordering::Relaxed)
 }

@@ -11,7 +11,7 @@
 use super::line::Line;
 use super::slot::Slot;
 use super::task::Task;
-use crate::lock::raw::{Place, RawLock, Waiting, Withdrawn};
+use crate::lock::raw::{Place, Waiting, Withdrawn};
 use crate::lock::sync::edge::edges;
 use crate::lock::sync::time::{Deadline, Duration, after, has_passed};
 use crate::lock::sync::{Spins, nap};
@@ -81,7 +81,7 @@ impl InLine {
     /// Strikes our ticket, or one that we never drew.
     pub(super) fn strike(&self) {
         // SAFETY: the seat is ours, so its register is.
-        unsafe { self.line.bakery.release(self.seat) };
+        unsafe { self.line.bakery.strike(self.seat) };
     }
 
     /// Whether another thread has run our closure.

@@ -13,6 +13,7 @@
 //! Bit 3 is not used. A word of 0 is a mutex that nobody holds and nobody waits for. While nobody
 //! is in line, all bits but `INSIDE` are 0.
 
+use super::pool::MOST_LINES;
 use crate::lock::policy::MOST_PASSED;
 
 /// What the word says.
@@ -35,6 +36,7 @@ const LINE: Field = Field { low: 47, bits: 17 };
 pub(super) const MOST_IN_LINE: usize = IN_LINE.most();
 
 const _: () = assert!(PASSED.most() == MOST_PASSED);
+const _: () = assert!(MOST_LINES - 1 <= LINE.most());
 
 /// A number in the word.
 struct Field {

@@ -116,7 +116,8 @@ unsafe impl<const N: usize, W: Layout> RawLock for Bakery<N, W> {
 
     #[inline]
     unsafe fn release(&self, seat: usize) {
-        self.seats[seat].store(IDLE, LEAVE);
+        // SAFETY: the caller is the customer on this seat.
+        unsafe { self.strike(seat) };
     }
 
     #[inline]
@@ -212,6 +213,21 @@ impl<const N: usize, W: Layout> Bakery<N, W> {
             }
         }
         Ok(nearest)
+    }
+
+    /// Takes back the ticket of a seat, whether it was the lowest or not, or one that was never
+    /// drawn. A customer that sees the seat idle knows all that was done before.
+    ///
+    /// Unlike [`release`](RawLock::release) this is not for a customer that is inside alone: where
+    /// the bakery only orders a line, a ticket is struck when its customer has stepped in, has
+    /// given up, or has been served by another thread.
+    ///
+    /// # Safety
+    /// The caller is the customer on this seat, or acts for it: the customer does not touch its
+    /// register meanwhile, and what it did there happens before this call.
+    #[inline]
+    pub(crate) unsafe fn strike(&self, seat: usize) {
+        self.seats[seat].store(IDLE, LEAVE);
     }
 
     /// The lowest (ticket, seat), as far as one look at each seat can tell.

@@ -155,9 +155,10 @@ pub unsafe trait RawLock: Send + Sync {
 /// Which seats are in use.
 ///
 /// The promise: `seats` omits a seat only if an occupancy word says that it is free. A contender
-/// that takes a seat writes this word with a read-modify-write before it acquires, and one that
-/// leaves a seat does so after it has released or withdrawn. The lock does not carry over what was
-/// done on the seats omitted: the caller orders itself after that, for example by the same word.
+/// that takes a seat writes this word with a read-modify-write before it acquires, or has read
+/// there that its seat may be in use. One that leaves a seat writes the word, if at all, after it
+/// has released or withdrawn. The lock does not carry over what was done on the seats omitted: the
+/// caller orders itself after that, for example by the same word.
 pub trait Attendance {
     /// The seats out of `0..all` that may be in use, in ascending order.
     fn seats(&self, all: usize) -> impl Iterator<Item = usize>;

@@ -10,6 +10,7 @@
 //! queue's lock stands around both. A thread may be woken for nothing, and looks again.
 
 use super::edge::Edge;
+use super::probe::count_wake_up;
 use super::time::Deadline;
 use super::{AtomicUsize, Ordering, constructor};
 
@@ -102,6 +103,7 @@ impl Bed {
     fn wake_sleeper(&self) {
         // Relaxed: the queue's lock orders the two, and what the sleeper looks at is ordered there.
         if self.word.fetch_and(!SLEEPS, Ordering::Relaxed) & SLEEPS != 0 {
+            count_wake_up();
             self.room.wake(&self.word);
         }
     }

@@ -225,23 +225,24 @@ mod modelled {
         }
 
         pub(crate) fn spin(&mut self) -> bool {
-            let more = core::mem::take(&mut self.0);
-            if more {
-                loom::thread::yield_now();
-            }
-            more
+            // Without a yield, which would have all others go first, up to the end of a short
+            // critical section: then nobody would ever have looked in vain.
+            core::mem::take(&mut self.0)
         }
     }
 
-    pub(crate) struct Naps;
+    /// The first nap is none, so that the second look may find all as it was.
+    pub(crate) struct Naps(Spins);
 
     impl Naps {
         pub(crate) fn new() -> Self {
-            Self
+            Self(Spins::once_at_least(1))
         }
 
         pub(crate) fn nap(&mut self) {
-            nap();
+            if !self.0.spin() {
+                nap();
+            }
         }
     }
 

@@ -1,13 +1,35 @@
-//! What loom watches inside a leased lock. In a normal build all of it is empty.
+//! What loom watches inside a leased lock, and what a unit test counts there. In a normal build all
+//! of it is empty.
 //!
 //! Loom sees a race only where two threads come to the same cell. The data behind a leased lock is
 //! kept elsewhere, and a seat's registers are atomics, so the lock itself has to show loom what
 //! must not happen: two holders, two users of a seat, or two winners of the raw lock; or two of
-//! them without a happens-before edge between them.
+//! them without a happens-before edge between them; or more newcomers that pass than may.
 
 pub(crate) use watched::Probe;
 #[cfg(all(feature = "std", target_has_atomic = "64"))]
 pub(crate) use watched::{Birth, Tenancy};
+
+/// A thread wakes another.
+#[inline(always)]
+#[cfg(all(feature = "std", target_has_atomic = "64"))]
+pub(crate) fn count_wake_up() {
+    #[cfg(test)]
+    counted::WAKE_UPS.set(wake_ups() + 1);
+}
+
+/// How often this thread has woken another.
+#[cfg(all(test, feature = "std", target_has_atomic = "64"))]
+pub(crate) fn wake_ups() -> usize {
+    counted::WAKE_UPS.get()
+}
+
+#[cfg(all(test, feature = "std", target_has_atomic = "64"))]
+mod counted {
+    use core::cell::Cell;
+
+    std::thread_local!(pub(super) static WAKE_UPS: Cell<usize> = const { Cell::new(0) });
+}
 
 #[cfg(not(exclusion_loom))]
 mod watched {
@@ -34,6 +56,14 @@ mod watched {
         /// The winner is about to release the raw lock.
         #[inline(always)]
         pub(crate) fn hands_on(&self) {}
+
+        /// A newcomer has come in past the threads that have a seat, as so many may.
+        #[inline(always)]
+        pub(crate) fn has_bypassed(&self, _: usize) {}
+
+        /// A thread has come in from its seat.
+        #[inline(always)]
+        pub(crate) fn has_come_from_seat(&self) {}
     }
 
     /// Tells loom that something was made, and who knows of it.
@@ -75,6 +105,8 @@ mod watched {
         inside: Witness,
         seats: Vec<Witness>,
         winners: AtomicUsize,
+        /// Not one of loom's: only the holder uses it, and it must add nothing to the model.
+        bypasses: core::sync::atomic::AtomicUsize,
     }
 
     impl Probe {
@@ -83,6 +115,7 @@ mod watched {
                 inside: Witness::new(),
                 seats: (0..seats).map(|_| Witness::new()).collect(),
                 winners: AtomicUsize::new(0),
+                bypasses: core::sync::atomic::AtomicUsize::new(0),
             }
         }
 
@@ -100,6 +133,15 @@ mod watched {
 
         pub(crate) fn hands_on(&self) {
             self.winners.fetch_sub(1, Relaxed);
+        }
+
+        pub(crate) fn has_bypassed(&self, most: usize) {
+            let before = self.bypasses.fetch_add(1, Relaxed);
+            assert!(before < most, "more newcomers have passed than may");
+        }
+
+        pub(crate) fn has_come_from_seat(&self) {
+            self.bypasses.store(0, Relaxed);
         }
     }
 

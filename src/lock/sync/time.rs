@@ -1,8 +1,9 @@
 //! What time it is, and when waiting ends.
 //!
 //! Under loom time stands still until a model says otherwise, or until a thread that sleeps by a
-//! deadline is not woken: then the deadline has passed. So a model sees time pass before a waiter
-//! falls asleep ([`passes_at_every_look`]) and after.
+//! deadline is not woken: then the deadline has passed. So a model sees time pass after a waiter has
+//! fallen asleep. It sees it pass before if every look at the clock finds it later
+//! ([`passes_at_every_look`]), or some look does ([`passes_at_some_look`]).
 
 pub(crate) use std::time::{Duration, Instant};
 
@@ -32,8 +33,13 @@ pub(crate) fn earlier(left: Deadline, right: Deadline) -> Deadline {
 
 /// Microseconds since some moment of this program.
 pub(crate) fn micros() -> u64 {
+    now().saturating_duration_since(start()).as_micros() as u64
+}
+
+/// Some moment of this program, always the same.
+fn start() -> Instant {
     static START: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
-    now().saturating_duration_since(*START.get_or_init(now)).as_micros() as u64
+    *START.get_or_init(Instant::now)
 }
 
 #[cfg(not(exclusion_loom))]
@@ -45,30 +51,34 @@ pub(crate) fn now() -> Instant {
 #[cfg(exclusion_loom)]
 pub(crate) use modelled::{elapse_until, now};
 #[cfg(exclusion_loom)]
-pub use modelled::{passes_at_every_look, stands_still};
+pub use modelled::{passes_at_every_look, passes_at_some_look, stands_still};
 
 #[cfg(exclusion_loom)]
 mod modelled {
     use core::cell::Cell;
-    use std::sync::OnceLock;
 
-    use super::{Duration, Instant};
+    use loom::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+    use super::{Duration, Instant, start};
+
+    const HOUR: Duration = Duration::from_secs(3600);
 
     // loom runs the threads of a model as coroutines of the thread that checks it, so a
     // thread-local is seen by all of them and by no other test.
     std::thread_local! {
         static ELAPSED: Cell<Duration> = const { Cell::new(Duration::ZERO) };
         static STEP: Cell<Duration> = const { Cell::new(Duration::ZERO) };
+        static MAY_JUMP: Cell<bool> = const { Cell::new(false) };
     }
 
-    fn start() -> Instant {
-        static START: OnceLock<Instant> = OnceLock::new();
-        *START.get_or_init(Instant::now)
+    loom::lazy_static! {
+        static ref HAS_JUMPED: AtomicBool = AtomicBool::new(false);
     }
 
     pub(crate) fn now() -> Instant {
         ELAPSED.set(ELAPSED.get() + STEP.get());
-        start() + ELAPSED.get()
+        let has_jumped = MAY_JUMP.get() && HAS_JUMPED.load(Relaxed);
+        start() + ELAPSED.get() + if has_jumped { HOUR } else { Duration::ZERO }
     }
 
     /// Lets time pass until then.
@@ -80,10 +90,20 @@ mod modelled {
     pub fn stands_still() {
         ELAPSED.set(Duration::ZERO);
         STEP.set(Duration::ZERO);
+        MAY_JUMP.set(false);
     }
 
     /// From now on every look at the clock finds it an hour later.
     pub fn passes_at_every_look() {
-        STEP.set(Duration::from_secs(3600));
+        STEP.set(HOUR);
+    }
+
+    /// From now on some look at the clock finds it an hour later, and so do all after it.
+    ///
+    /// Which one it is, loom chooses. For each thread it is at the latest the first look that is
+    /// ordered after this call.
+    pub fn passes_at_some_look() {
+        MAY_JUMP.set(true);
+        HAS_JUMPED.store(true, Relaxed);
     }
 }
