@@ -7,6 +7,11 @@
 //!
 //! The lock starts once. What a later election decides is ignored: to recover a lock is another
 //! matter.
+//!
+//! # Timing
+//! The lock is as right as the election. With [`Bully`](super::Bully) that means: only where no
+//! message takes longer than T. If one does, two nodes may settle on two leaders. Each makes a
+//! coordinator, or a token, and two users are inside. The other elections need no T.
 
 use std::collections::VecDeque;
 
@@ -83,7 +88,8 @@ pub struct Elected<E: Election, P: Protocol> {
     lock: Option<P>,
     /// Where its user is, before.
     phase: Phase,
-    /// What came about the lock, before.
+    /// What came about the lock, before. There is no bound on it: the nodes that have settled may
+    /// enter as often as they like while news of the leader is on its way here.
     early: VecDeque<(NodeId, P::Message)>,
 }
 
@@ -121,7 +127,7 @@ impl<E: Election, P: Inherits<E>> Elected<E, P> {
                     out.settle(leadership);
                     if self.lock.is_none() {
                         self.lock = Some(P::inherit(&self.election, leadership.leader));
-                        self.begin(out);
+                        self.begin(out)?;
                     }
                 }
                 Output::Enter => {}
@@ -131,15 +137,18 @@ impl<E: Election, P: Inherits<E>> Elected<E, P> {
     }
 
     /// The lock takes what has come too early.
-    fn begin(&mut self, out: &mut Outbox<Said<E, P>>) {
-        let _ = self.give_lock(Input::Start, out);
+    ///
+    /// # Errors
+    /// If it refuses something of that. The node has settled by then, and cannot go on.
+    fn begin(&mut self, out: &mut Outbox<Said<E, P>>) -> Result<(), Refused> {
+        self.give_lock(Input::Start, out)?;
         if self.phase.is_waiting() {
-            let _ = self.give_lock(Input::Request, out);
+            self.give_lock(Input::Request, out)?;
         }
         while let Some((from, message)) = self.early.pop_front() {
-            // What nobody can have said is left out.
-            let _ = self.give_lock(Input::Receive { from, message }, out);
+            self.give_lock(Input::Receive { from, message }, out)?;
         }
+        Ok(())
     }
 
     fn give_lock(
@@ -218,9 +227,6 @@ impl<E: Election, P: Inherits<E>> Machine for Elected<E, P> {
         match message {
             Message::Election(message) => self.give_election(Input::Receive { from, message }, out),
             Message::Lock(message) if self.lock.is_none() => {
-                if self.early.len() > 8 * self.nodes() {
-                    return Err(Refused("nobody says so much before all have settled"));
-                }
                 self.early.push_back((from, message));
                 Ok(())
             }

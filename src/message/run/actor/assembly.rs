@@ -1,6 +1,5 @@
 //! Elections among threads.
 
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use super::cluster::{Cluster, Ended};
@@ -89,6 +88,31 @@ where
         Ok(())
     }
 
+    /// Nothing passes between these nodes and the others from now on, and each side is told that
+    /// the other is down. A cut that was there before is over.
+    ///
+    /// # Errors
+    /// If one of them is not there.
+    pub fn cut(&self, side: impl IntoIterator<Item = NodeId>) -> Result<(), ClusterError> {
+        let nodes = self.cluster.nodes();
+        let known = |node| ClusterError::check_node(node, nodes);
+        let side = side.into_iter().map(known).collect::<Result<Vec<_>, _>>()?;
+        self.split(Some(NodeSet::of(nodes, side)));
+        Ok(())
+    }
+
+    /// The cut is over, and both sides are told.
+    pub fn heal(&self) {
+        self.split(None);
+    }
+
+    fn split(&self, side: Option<NodeSet>) {
+        self.cluster.shared.reach.cut(side);
+        for inbox in &self.cluster.shared.inboxes {
+            let _ = inbox.send(Mail::Order(Order::Look));
+        }
+    }
+
     /// Whom a node has for its leader.
     ///
     /// # Errors
@@ -131,7 +155,7 @@ where
     }
 
     fn is_down(&self, node: NodeId) -> bool {
-        self.cluster.shared.is_down[node.index()].load(Ordering::SeqCst)
+        self.cluster.shared.reach.is_down(node)
     }
 
     fn order(&self, node: NodeId, order: Order) -> Result<(), ClusterError> {
@@ -148,5 +172,26 @@ where
     /// Stops all nodes and waits for their threads. The trace is of the whole election.
     pub fn shutdown(self) -> Ended<()> {
         self.cluster.shutdown()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::message::{BullyHalt, Happening, Notice};
+
+    /// A node that recovers looks who is down. That may come to it after the other is up again.
+    #[test]
+    fn news_that_a_node_is_down_is_not_believed_when_it_is_up() {
+        let nodes = BullyHalt::cluster(3).expect("three are enough");
+        let assembly = Assembly::start(nodes, Duration::from_millis(20)).expect("it starts");
+        let stale = Mail::Fate { node: NodeId(2), is_down: true };
+        assert!(assembly.cluster.shared.inboxes[0].send(stale).is_ok());
+        assembly.call(NodeId(0)).expect("it is there");
+        let settled = assembly.wait(Duration::from_secs(60)).expect("nothing is refused");
+        assert_eq!(settled.map(|it| it.leader), Some(NodeId(2)));
+        let trace = assembly.shutdown().traces.remove(0);
+        let told = Happening::Learns(Notice::Down(NodeId(2)));
+        assert!(trace.events.iter().all(|event| event.happening != told), "{trace}");
     }
 }

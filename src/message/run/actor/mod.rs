@@ -40,6 +40,7 @@ mod data;
 mod error;
 mod handle;
 mod post;
+mod reach;
 mod record;
 mod serve;
 
