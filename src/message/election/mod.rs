@@ -176,6 +176,12 @@ pub trait Election: Machine {
         first.is_some_and(|first| live.contains(first.leader)) && views.all(|view| view == first)
     }
 
+    /// Whether these nodes can settle if they are those that live: somebody must, and where a
+    /// majority decides, a majority. Otherwise nobody leads.
+    fn can_settle(_cluster: &[&Self], live: &NodeSet) -> bool {
+        !live.is_empty()
+    }
+
     /// Whether what always holds between the nodes does, beyond what holds for every election. None
     /// if the algorithm claims nothing.
     fn invariant(_cluster: &[&Self]) -> Option<Result<(), &'static str>> {

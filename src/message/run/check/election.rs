@@ -12,6 +12,7 @@ use crate::message::{Election, Leadership, NodeId, NodeSet, Protocol, Unattended
 pub(super) struct ElectionClaims<P: Protocol> {
     leadership: fn(&P) -> Option<Leadership>,
     is_done: fn(&State<P>) -> bool,
+    can_settle: fn(&State<P>) -> bool,
     invariant: fn(&State<P>) -> Option<Result<(), &'static str>>,
     has_invariant: bool,
     one_leader: bool,
@@ -66,6 +67,10 @@ impl<E: Election> Check<Unattended<E>> {
             is_done: |state| {
                 let live = NodeSet::of(state.nodes.len(), state.live());
                 E::is_done(&machines(&state.nodes), &live)
+            },
+            can_settle: |state| {
+                let live = NodeSet::of(state.nodes.len(), state.live());
+                E::can_settle(&machines(&state.nodes), &live)
             },
             invariant: |state| E::invariant(&machines(&state.nodes)),
             has_invariant,
@@ -151,12 +156,21 @@ impl<P: Protocol> Check<P> {
         silent && self.election.as_ref().is_some_and(|claims| (claims.is_done)(state))
     }
 
+    /// Whether too few live to settle, and none of them has a leader.
+    fn is_beyond_settling(&self, state: &State<P>) -> bool {
+        let can_settle = |claims: &ElectionClaims<P>| (claims.can_settle)(state);
+        !self.has_views(state) && !self.election.as_ref().is_some_and(can_settle)
+    }
+
     /// Where nobody has called yet, nothing need come of it. What went wrong is told elsewhere.
     fn is_settled_or_was_never_called(&self, state: &State<P>) -> bool {
         let asked = |(user, &wanted): (&super::state::Wish, &u8)| user.requests_left < wanted;
         let called = state.users.iter().zip(self.wanted()).any(asked);
         let recoveries_left = state.plight.as_ref().map(|plight| plight.recoveries_left);
         let came_back = recoveries_left.is_some_and(|left| left < self.faults().1);
-        !(called || came_back) || state.violation.is_some() || self.is_settled(state)
+        !(called || came_back)
+            || state.violation.is_some()
+            || self.is_settled(state)
+            || self.is_beyond_settling(state)
     }
 }

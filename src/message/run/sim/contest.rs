@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::faults::{Fault, Notices};
-use super::world::World;
+use super::world::{View, World};
 use super::{Delay, Settings, SimCause, SimError, Workload};
 use crate::message::random::Random;
 use crate::message::{
@@ -155,13 +155,24 @@ impl<E: Election> Contest<E> {
     /// Nodes that are no cluster, a setting that makes no sense, an input that a node refuses, or
     /// too many events.
     pub fn run(self) -> Result<ContestReport, SimError> {
+        self.run_checking(|_| Ok(()))
+    }
+
+    /// Runs it, and calls `check` after each step. An error that the check returns ends the run.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run), and those of the check.
+    pub fn run_checking(
+        self,
+        check: impl FnMut(&View<'_, Unattended<E>>) -> Result<(), String>,
+    ) -> Result<ContestReport, SimError> {
         let count = self.nodes.len();
         let wrong = |cause| SimError { time: Time::default(), cause, trace: None };
         ClusterError::check_places(&self.nodes).map_err(|it| wrong(SimCause::Cluster(it)))?;
         self.check().map_err(wrong)?;
         let script = self.script();
         let world = World::new(Unattended::all(self.nodes), self.settings).with(script);
-        let mut world = world.finish(|_| Ok(()))?;
+        let mut world = world.finish(check)?;
         let nodes: Vec<_> = world.nodes.iter().map(|node| &node.0).collect();
         let down = world.plight.as_ref().map(|plight| plight.down.clone());
         let down = down.unwrap_or_else(|| NodeSet::empty(count));

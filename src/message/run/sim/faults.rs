@@ -148,7 +148,9 @@ impl<P: Protocol> World<P> {
         let observers = plight.observers.iter().copied().filter(|&observer| observer != node);
         let mut looks: Vec<_> = observers.map(|observer| (observer, node)).collect();
         if plight.observers.contains(&node) {
-            looks.extend(plight.down.iter().map(|other| (node, other)));
+            let others = NodeId::all(self.nodes.len()).filter(|&other| other != node);
+            let seem_down = others.filter(|&other| plight.seems_down(node, other));
+            looks.extend(seem_down.map(|other| (node, other)));
         }
         for (observer, node) in looks {
             self.schedule(when, Coming::Look(observer, node));

@@ -58,9 +58,15 @@ pub struct View<'a, P: Protocol> {
     /// The time.
     pub time: Time,
     queue: &'a Queue<Coming<P::Message>>,
+    plight: Option<&'a Plight>,
 }
 
 impl<P: Protocol> View<'_, P> {
+    /// Whether a node is down.
+    pub fn is_down(&self, node: NodeId) -> bool {
+        self.plight.is_some_and(|plight| plight.down.contains(node))
+    }
+
     /// The messages in flight: sender, receiver, message. In no order.
     pub fn in_flight(&self) -> impl Iterator<Item = (NodeId, NodeId, &P::Message)> {
         self.queue.iter().filter_map(|coming| match coming {
@@ -191,8 +197,8 @@ impl<P: Protocol> World<P> {
             self.tally.events += 1;
             self.now = time;
             self.handle(coming)?;
-            check(&View { nodes: &self.nodes, time: self.now, queue: &self.queue })
-                .map_err(SimCause::Check)?;
+            let (nodes, queue, plight) = (&self.nodes[..], &self.queue, self.plight.as_deref());
+            check(&View { nodes, time: self.now, queue, plight }).map_err(SimCause::Check)?;
         }
     }
 
