@@ -29,8 +29,8 @@
 //! off still believes that it leads: what it does must be fenced by its epoch.
 
 use crate::message::{
-    Circumstances, ClusterError, Election, ElectionCost, Epoch, Leadership, Machine, NodeId,
-    NodeSet, Notice, Outbox, Refused,
+    Agreement, Circumstances, ClusterError, Election, ElectionCost, Epoch, Leadership, Machine,
+    NodeId, NodeSet, Notice, Outbox, Refused,
 };
 
 /// What the nodes say to each other.
@@ -209,6 +209,14 @@ impl BullyHalt {
         }
     }
 
+    /// Refuses what only a higher node says, and in its own epoch.
+    fn check_higher(&self, from: NodeId, epoch: Epoch) -> Result<(), Refused> {
+        if epoch.check_called(self.nodes as usize)? != from || from < self.me {
+            return Err(Refused("only a higher node halts and leads, and in its own epoch"));
+        }
+        Ok(())
+    }
+
     /// Whether it needs a majority, and half of the nodes are down as far as it knows.
     fn lacks_majority(&self) -> bool {
         self.gated && 2 * self.down.len() >= self.nodes as usize
@@ -239,7 +247,6 @@ impl Machine for BullyHalt {
         message: Message,
         out: &mut Outbox<Message>,
     ) -> Result<(), Refused> {
-        let nodes = self.nodes as usize;
         match message {
             Message::Election => {
                 if from > self.me {
@@ -249,9 +256,7 @@ impl Machine for BullyHalt {
                 self.call(out);
             }
             Message::Halt(epoch) => {
-                if epoch.check_called(nodes)? != from || from < self.me {
-                    return Err(Refused("only a higher node halts, and in its own epoch"));
-                }
+                self.check_higher(from, epoch)?;
                 if epoch > self.epoch {
                     self.epoch = epoch;
                     self.stage = Stage::Halted;
@@ -260,7 +265,7 @@ impl Machine for BullyHalt {
                 out.send(from, Message::Ack(self.epoch));
             }
             Message::Ack(epoch) => {
-                epoch.check_called(nodes)?;
+                epoch.check_called(self.nodes as usize)?;
                 if from > self.me {
                     return Err(Refused("only a lower node acknowledges"));
                 }
@@ -275,9 +280,7 @@ impl Machine for BullyHalt {
                 }
             }
             Message::Norm(epoch) => {
-                if epoch.check_called(nodes)? != from || from < self.me {
-                    return Err(Refused("only a higher node leads, and in its own epoch"));
-                }
+                self.check_higher(from, epoch)?;
                 if epoch == self.epoch && self.stage == Stage::Halted {
                     if self.lacks_majority() {
                         // It was said before the sender lost the majority, or will lose it.
@@ -292,13 +295,10 @@ impl Machine for BullyHalt {
     }
 
     fn notice(&mut self, notice: Notice, out: &mut Outbox<Message>) -> Result<(), Refused> {
+        notice.check(self.me, self.nodes as usize)?;
         match notice {
-            Notice::Down(node) => {
-                self.me.check_peer(node, self.nodes as usize)?;
-                self.is_down(node, out);
-            }
+            Notice::Down(node) => self.is_down(node, out),
             Notice::Up(node) => {
-                self.me.check_peer(node, self.nodes as usize)?;
                 self.down.remove(node);
                 // A higher one that was down will halt us. A lower one is to have a leader.
                 let lower_lacks_leader = node < self.me && self.above().is_none();
@@ -317,6 +317,9 @@ impl Machine for BullyHalt {
 }
 
 impl Election for BullyHalt {
+    /// Whoever leads has halted all others before.
+    const AGREEMENT: Agreement = Agreement::Always;
+
     fn leadership(&self) -> Option<Leadership> {
         let leader = self.epoch.called_by.filter(|_| self.stage == Stage::Settled)?;
         Some(Leadership { epoch: self.epoch, leader })

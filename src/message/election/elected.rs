@@ -15,10 +15,10 @@
 
 use std::collections::VecDeque;
 
-use super::Extinction;
+use super::{Bully, BullyHalt, ChangRoberts, Extinction, LeLann, RingElection};
 use crate::message::{
     CentralCoordinator, Channels, Election, Input, Machine, NodeId, Notice, Outbox, Output, Phase,
-    Protocol, Raymond, Refused, Timer, Violation, step,
+    Protocol, Raymond, Refused, Timer, step_part,
 };
 
 /// A lock whose nodes can be made from what an election has decided.
@@ -27,8 +27,27 @@ pub trait Inherits<E: Election>: Protocol {
     fn inherit(election: &E, leader: NodeId) -> Self;
 }
 
+/// An election that tells every node who leads, so that a lock can start from it. The echo algorithm
+/// does not: only its initiator learns that a tree is built, and nobody was elected.
+///
+/// ```compile_fail,E0277
+/// use exclusion::message::{CentralCoordinator, Echo, Elected, Graph, NodeId};
+///
+/// let ring = Graph::ring(4).unwrap();
+/// let nodes: Vec<Elected<Echo, CentralCoordinator>> =
+///     Elected::cluster(Echo::over(&ring), [NodeId(0)]);
+/// ```
+pub trait TellsAll: Election {}
+
+impl TellsAll for Bully {}
+impl TellsAll for BullyHalt {}
+impl TellsAll for RingElection {}
+impl TellsAll for ChangRoberts {}
+impl TellsAll for LeLann {}
+impl TellsAll for Extinction {}
+
 /// The leader coordinates.
-impl<E: Election> Inherits<E> for CentralCoordinator {
+impl<E: TellsAll> Inherits<E> for CentralCoordinator {
     fn inherit(election: &E, leader: NodeId) -> Self {
         Self::node_coordinated_by(election.id(), leader, election.nodes())
             .expect("the election has the same nodes")
@@ -117,23 +136,23 @@ impl<E: Election, P: Inherits<E>> Elected<E, P> {
         input: Input<E::Message>,
         out: &mut Outbox<Said<E, P>>,
     ) -> Result<(), Refused> {
-        let mut inner = Outbox::new();
-        step(&mut self.election, input, &mut inner).map_err(refused)?;
-        for output in inner.drain() {
+        let mut settled = None;
+        for output in step_part(&mut self.election, input)? {
+            if let Output::Leader(leadership) = output {
+                settled = Some(leadership.leader);
+            }
             match output {
-                Output::Send { to, message } => out.send(to, Message::Election(message)),
                 Output::SetTimer { timer, periods } => out.set_timer(Timer(2 * timer.0), periods),
-                Output::Leader(leadership) => {
-                    out.settle(leadership);
-                    if self.lock.is_none() {
-                        self.lock = Some(P::inherit(&self.election, leadership.leader));
-                        self.begin(out)?;
-                    }
-                }
-                Output::Enter => {}
+                other => out.forward(other, Message::Election),
             }
         }
-        Ok(())
+        match settled {
+            Some(leader) if self.lock.is_none() => {
+                self.lock = Some(P::inherit(&self.election, leader));
+                self.begin(out)
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The lock takes what has come too early.
@@ -157,26 +176,15 @@ impl<E: Election, P: Inherits<E>> Elected<E, P> {
         out: &mut Outbox<Said<E, P>>,
     ) -> Result<(), Refused> {
         let lock = self.lock.as_mut().ok_or(Refused("nobody leads yet"))?;
-        let mut inner = Outbox::new();
-        step(lock, input, &mut inner).map_err(refused)?;
-        for output in inner.drain() {
+        for output in step_part(lock, input)? {
             match output {
-                Output::Send { to, message } => out.send(to, Message::Lock(message)),
                 Output::SetTimer { timer, periods } => {
                     out.set_timer(Timer(2 * timer.0 + 1), periods);
                 }
-                Output::Enter => out.enter(),
-                Output::Leader(_) => {}
+                other => out.forward(other, Message::Lock),
             }
         }
         Ok(())
-    }
-}
-
-fn refused(violation: Violation) -> Refused {
-    match violation {
-        Violation::Unexpected(error) => Refused(error.why),
-        _ => Refused("it makes a mistake of its own"),
     }
 }
 

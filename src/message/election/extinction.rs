@@ -22,8 +22,8 @@
 use super::wave::Wave;
 use crate::message::graph::check_spanning;
 use crate::message::{
-    Circumstances, ClusterError, Election, ElectionCost, Epoch, Graph, Leadership, Machine, NodeId,
-    Outbox, Refused,
+    Agreement, Circumstances, ClusterError, Election, ElectionCost, Epoch, Graph, Leadership,
+    Machine, NodeId, Outbox, Refused,
 };
 
 /// What the nodes say to each other. Each message has the tag of its wave.
@@ -177,6 +177,9 @@ impl Machine for Extinction {
 }
 
 impl Election for Extinction {
+    /// A wave is tagged with its initiator, which leads.
+    const AGREEMENT: Agreement = Agreement::Inherent;
+
     fn leadership(&self) -> Option<Leadership> {
         let leader = self.epoch.called_by.filter(|_| self.settled)?;
         Some(Leadership { epoch: self.epoch, leader })

@@ -42,7 +42,7 @@ pub use bully::Bully;
 pub use bully_halt::BullyHalt;
 pub use chang_roberts::ChangRoberts;
 pub use echo::Echo;
-pub use elected::{Elected, Inherits};
+pub use elected::{Elected, Inherits, TellsAll};
 pub use extinction::Extinction;
 pub use le_lann::LeLann;
 pub use renamed::{FirstHasToken, Renamed};
@@ -148,6 +148,18 @@ impl ElectionCost {
     }
 }
 
+/// In how far nodes that live and have settled agree, as long as the network is not cut.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Agreement {
+    /// On one leader in each epoch.
+    InEpoch,
+    /// The same, and there is nothing to check: an epoch has the name of its leader, or only the
+    /// one initiator can decide.
+    Inherent,
+    /// On one leader, whatever the epoch.
+    Always,
+}
+
 /// One node of an election: a [`Machine`] that settles on a leader.
 ///
 /// ```
@@ -159,6 +171,9 @@ impl ElectionCost {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Election: Machine {
+    /// In how far nodes agree.
+    const AGREEMENT: Agreement = Agreement::InEpoch;
+
     /// The leader that this node has settled on; none before, and while an election is under way
     /// that it knows of.
     fn leadership(&self) -> Option<Leadership>;

@@ -14,6 +14,7 @@
 //! ricart_agrawala_ties(false).checker().spawn_bfs().join().assert_properties();
 //! ```
 
+pub mod altered;
 pub mod banta;
 pub mod banta_fair;
 pub mod elections;
@@ -25,6 +26,7 @@ pub mod registers;
 pub mod singhal;
 pub mod started;
 pub mod token;
+pub mod waves;
 
 use crate::explore::drafts;
 use crate::explore::exploration::{Explored, ModelVisitor, Shown};
@@ -183,11 +185,15 @@ switched! {
     "bully_leads_at_once" is elections::bully_leads_at_once, violates "agreement":
         "a node that comes back leads without asking for the epoch";
     "bully_last_coordinator" is elections::bully_last_coordinator, violates "all can settle":
-        "it leads at once, and the last coordinator is believed, not the greatest";
+        "without epochs the last coordinator is believed, not the highest";
     "bully_old_view" is elections::bully_old_view, violates "all can settle":
-        "a node that recovers keeps its old view";
+        "a node that recovers keeps the leader that it had";
     "bully_halt_without_lives" is elections::bully_halt_without_lives, violates "one leader":
-        "an answer to a node's former life counts in this one";
+        "a node that comes back has forgotten its epoch, and takes an answer to its former life";
+    "bully_halt_split_brain" is elections::bully_halt_split_brain, violates "one leader":
+        "the network is cut, and nobody counts who acknowledges";
+    "bully_majority_told_late" is elections::bully_majority_told_late, violates "one leader":
+        "a leader that is cut off is told later than the others";
     "ring_orphan" is elections::ring_orphan, violates "all can settle":
         "only its caller takes a list off the ring";
     "ring_without_epochs" is elections::ring_without_epochs, violates "all can settle":
