@@ -252,8 +252,11 @@ where
     settles_on(&assembly, 3);
     assert!(assembly.leader(NodeId(0)).unwrap().is_some());
     assert!(assembly.call(NodeId(4)).unwrap_err().to_string().contains("there is no n4"));
-    let trace = assembly.shutdown().traces.remove(0);
-    replay(fresh, &trace).expect("the shipped nodes do the same");
+    let report = assembly.shutdown();
+    assert_eq!((report.views.len(), &report.down[..]), (4, &[][..]));
+    assert!(report.time.is_some(), "all have settled since the last recovery");
+    assert!(report.messages.total() > 0);
+    replay(fresh, &report.trace).expect("the shipped nodes do the same");
 }
 
 #[test]
@@ -299,6 +302,9 @@ fn cut_among_threads(nodes: Vec<BullyHalt>, shuffle: Option<u64>, gated: bool) {
     assembly.heal();
     settles_on(&assembly, 4);
     assert!(assembly.cut([NodeId(5)]).unwrap_err().to_string().contains("there is no n5"));
+    let report = assembly.shutdown();
+    assert_eq!(report.leader.map(|it| it.leader), Some(NodeId(4)));
+    assert!(report.views.iter().all(|view| *view == report.leader), "{:?}", report.views);
 }
 
 #[test]

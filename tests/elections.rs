@@ -403,6 +403,21 @@ fn a_cut_makes_two_leaders_and_a_majority_one() {
 }
 
 #[test]
+fn after_a_cut_the_plain_bully_has_two_leaders_until_somebody_calls() {
+    let contest = Contest::new(Bully::cluster(5).unwrap())
+        .notices(Notices::ToAll)
+        .initiators([NodeId(0), NodeId(2)])
+        .fault_at(0.0, Fault::Cut(vec![NodeId(0), NodeId(1)]))
+        .fault_at(30.0, Fault::Heal);
+    assert_eq!(run(contest.clone()).leaders(), [NodeId(1), NodeId(4)]);
+    for caller in NodeId::all(4) {
+        let report = run(contest.clone().call_at(60.0, caller));
+        assert_eq!(report.leaders().last(), Some(&NodeId(4)));
+        println!("{caller} {:?}", report.leaders());
+    }
+}
+
+#[test]
 fn a_run_is_the_same_for_the_same_seed_and_can_be_replayed() {
     for seed in 0..20 {
         let contest = || {

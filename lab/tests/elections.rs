@@ -149,6 +149,20 @@ fn a_diagram_marks_the_leader_and_crosses_out_who_is_down() {
     assert_eq!(output.status.code(), Some(2));
 }
 
+/// The picture of the documentation is what its command draws.
+#[test]
+fn the_split_brain_of_the_documentation_is_drawn_by_its_command() {
+    let page = include_str!("../../docs/elections.md");
+    let command = "elect bully --nodes 5 --initiators 0,2 --cut 0,1";
+    assert!(page.contains(&format!("The picture is `lab {command}`")), "the page names it");
+    let folder = folder("split-brain");
+    let arguments: Vec<_> = command.split(' ').chain(["--diagram", "split_brain.svg"]).collect();
+    lab_in(&folder, &arguments);
+    let drawn = std::fs::read_to_string(folder.join("split_brain.svg")).expect("it is written");
+    let kept = include_str!("../../docs/split_brain.svg");
+    assert!(drawn == kept, "draw it again: lab {command} --diagram docs/split_brain.svg");
+}
+
 #[test]
 fn elections_are_explored_with_crashes_and_recoveries() {
     let text = said(&["check", "bully", "--nodes", "3", "--crashes", "1"]);

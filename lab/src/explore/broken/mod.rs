@@ -22,6 +22,7 @@ pub mod maekawa;
 pub mod maekawa_voting;
 pub mod majority;
 pub mod permission;
+pub mod raymond_k;
 pub mod registers;
 pub mod singhal;
 pub mod started;
@@ -144,9 +145,9 @@ switched! {
         "a CONFIRM of a request that is over counts for the next";
     "lamport_unordered" is permission::lamport_unordered, violates "mutual exclusion":
         "channels do not keep order";
-    "raymond_k_combined" is permission::raymond_k_combined, violates "mutual exclusion":
+    "raymond_k_combined" is raymond_k::raymond_k_combined, violates "mutual exclusion":
         "an answer at once also answers a younger request that is held back";
-    "raymond_k_late_answer" is permission::raymond_k_late_answer, violates "mutual exclusion":
+    "raymond_k_late_answer" is raymond_k::raymond_k_late_answer, violates "mutual exclusion":
         "an answer that comes late counts for the next request";
     "naimi_trehel_forwarding" is token::naimi_trehel_forwarding, violates "no deadlock":
         "a request that finds the token resting is lost";

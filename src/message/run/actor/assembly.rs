@@ -5,7 +5,10 @@ use std::time::{Duration, Instant};
 use super::cluster::{Cluster, Ended};
 use super::error::{Down, StartError};
 use super::post::{Mail, Order};
-use crate::message::{ClusterError, Election, Leadership, NodeId, NodeSet, Traffic, Unattended};
+use crate::message::{
+    ClusterError, Election, Happening, Leadership, NodeId, NodeSet, Notice, Trace, Traffic,
+    Unattended,
+};
 
 /// The nodes of an election, each a thread. They can be crashed and brought back; a detector that
 /// is right tells the others.
@@ -22,7 +25,9 @@ use crate::message::{ClusterError, Election, Leadership, NodeId, NodeSet, Traffi
 ///
 /// assembly.crash(NodeId(3))?;
 /// assert_eq!(assembly.wait(minute)?.map(|it| it.leader), Some(NodeId(2)));
-/// assert!(assembly.shutdown().messages.of("HALT") >= 3 + 2);
+/// let report = assembly.shutdown();
+/// assert!(report.messages.of("HALT") >= 3 + 2);
+/// println!("it took {:?} from the crash until all had settled", report.time);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
@@ -143,12 +148,17 @@ where
     /// How long to sleep before looking again.
     const NAP: Duration = Duration::from_micros(200);
 
-    /// The leader that all have settled on, if so. Nodes are looked at one after the other.
+    /// The nodes as they are. They are looked at one after the other.
+    fn nodes(&self) -> Vec<E> {
+        let nodes = NodeId::all(self.cluster.nodes());
+        nodes.map(|node| self.cluster.shared.post(0, node).node().0).collect()
+    }
+
+    /// The leader that all have settled on, if so.
     fn settled(&self) -> Option<Leadership> {
-        let count = self.cluster.nodes();
-        let live = NodeSet::of(count, NodeId::all(count).filter(|&node| !self.is_down(node)));
-        let nodes = NodeId::all(count).map(|node| self.cluster.shared.post(0, node).node().0);
-        let nodes: Vec<E> = nodes.collect();
+        let nodes = self.nodes();
+        let live = NodeId::all(nodes.len()).filter(|&node| !self.is_down(node));
+        let live = NodeSet::of(nodes.len(), live);
         let done = E::is_done(&nodes.iter().collect::<Vec<_>>(), &live);
         let mut views = live.iter().filter_map(|node| nodes[node.index()].leadership());
         views.next().filter(|_| done)
@@ -169,16 +179,56 @@ where
         self.cluster.messages()
     }
 
-    /// Stops all nodes and waits for their threads. The trace is of the whole election.
-    pub fn shutdown(self) -> Ended<()> {
-        self.cluster.shutdown()
+    /// Stops all nodes, and says what came of it.
+    pub fn shutdown(self) -> AssemblyReport {
+        let leader = self.settled();
+        let views = self.nodes().iter().map(Election::leadership).collect();
+        let down = NodeId::all(self.cluster.nodes()).filter(|&node| self.is_down(node)).collect();
+        let Ended { messages, mut traces, .. } = self.cluster.shutdown();
+        let trace = traces.pop().unwrap_or_default();
+        AssemblyReport { messages, leader, views, down, time: time_to_settle(&trace), trace }
     }
+}
+
+/// What came of an election among threads.
+#[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
+pub struct AssemblyReport {
+    /// The messages, by kind. What was sent to the dead counts.
+    pub messages: Traffic,
+    /// The leader, if all nodes that live have settled on it.
+    pub leader: Option<Leadership>,
+    /// Whom each node has for its leader. What the dead believed is among them.
+    pub views: Vec<Option<Leadership>>,
+    /// Who is down.
+    pub down: Vec<NodeId>,
+    /// How long it took from the last call, crash or recovery until the last node settled. None if
+    /// nobody has settled since.
+    pub time: Option<Duration>,
+    /// Every event, in microseconds since the start.
+    pub trace: Trace,
+}
+
+fn time_to_settle(trace: &Trace) -> Option<Duration> {
+    let mut since = None;
+    let mut settled = None;
+    for event in &trace.events {
+        match event.happening {
+            Happening::Calls | Happening::Crashes | Happening::Learns(Notice::Recovered) => {
+                (since, settled) = (Some(event.time), None);
+            }
+            Happening::Settles(_) => settled = Some(event.time),
+            _ => {}
+        }
+    }
+    let micros = settled?.as_units() - since?.as_units();
+    Some(Duration::from_secs_f64(micros / 1e6))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::message::{BullyHalt, Happening, Notice};
+    use crate::message::BullyHalt;
 
     /// A node that recovers looks who is down. That may come to it after the other is up again.
     #[test]
@@ -190,7 +240,7 @@ mod tests {
         assembly.call(NodeId(0)).expect("it is there");
         let settled = assembly.wait(Duration::from_secs(60)).expect("nothing is refused");
         assert_eq!(settled.map(|it| it.leader), Some(NodeId(2)));
-        let trace = assembly.shutdown().traces.remove(0);
+        let trace = assembly.shutdown().trace;
         let told = Happening::Learns(Notice::Down(NodeId(2)));
         assert!(trace.events.iter().all(|event| event.happening != told), "{trace}");
     }

@@ -44,7 +44,7 @@ mod reach;
 mod record;
 mod serve;
 
-pub use assembly::Assembly;
+pub use assembly::{Assembly, AssemblyReport};
 pub use cluster::{Builder, Cluster, Ended};
 pub use data::{DataOf, Guarded};
 pub use error::{Down, HandleError, StartError};
