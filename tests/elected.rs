@@ -4,14 +4,16 @@ mod common;
 
 use std::time::Duration;
 
+use common::by_hand::ByHand;
 use common::within_two_minutes;
 use exclusion::message::actor::{Assembly, Cluster, DataOf};
 use exclusion::message::sim::{Delay, Simulation, Workload};
 use exclusion::message::{
     BantaEfficient, BantaFair, BantaSimple, Bully, BullyHalt, CentralCoordinator, ChangRoberts,
-    Claims, Echo, Elected, Election, Extinction, Graph, Inherits, LeLann, NaimiTrehel,
-    NaimiTrehelQueue, NodeId, Protocol, Raymond, Renamed, RicartAgrawalaToken, RingElection,
-    SinghalHeuristic, SuzukiKasami, SuzukiKasamiFifo, SuzukiKasamiFifoRing, TokenRing, replay,
+    Claims, Echo, Elected, Election, Extinction, Graph, Inherits, Input, LeLann, Message,
+    NaimiTrehel, NaimiTrehelQueue, NodeId, Protocol, Raymond, Renamed, RicartAgrawalaToken,
+    RingElection, SinghalHeuristic, SuzukiKasami, SuzukiKasamiFifo, SuzukiKasamiFifoRing,
+    TokenRing, elected, raymond, replay,
 };
 
 /// Users that come before, while and after the leader is elected are all served, whatever the
@@ -130,6 +132,57 @@ fn the_winner_has_the_token_and_the_tree_points_to_it() {
     assert!((token.has)(&raymond[4]), "the winner has it");
 }
 
+/// Delivers everything but the news of the leader to the last of three.
+fn deliver_but_keep_news<P: Protocol>(cluster: &mut ByHand<P>) {
+    let mut kept = Vec::new();
+    while let Some((from, to, message)) = cluster.in_flight.pop_front() {
+        if to == NodeId(2) && message.kind() == "LEADER" {
+            kept.push((from, to, message));
+        } else {
+            cluster.give(to.0, Input::Receive { from, message }).expect("it can occur");
+        }
+    }
+    cluster.in_flight.extend(kept);
+}
+
+#[test]
+fn a_node_that_settles_late_has_kept_all_that_was_said_in_a_hundred_rounds() {
+    let line = Graph::line(3).unwrap();
+    let nodes: Vec<Elected<Extinction, Renamed<SuzukiKasami>>> =
+        Elected::cluster(Extinction::over(&line), [NodeId(0)]);
+    let mut cluster = ByHand::new(nodes);
+    cluster.give(0, Input::Start).unwrap();
+    deliver_but_keep_news(&mut cluster);
+    for _ in 0..100 {
+        for node in [1, 0] {
+            cluster.request(node);
+            deliver_but_keep_news(&mut cluster);
+            cluster.release(node);
+        }
+    }
+    assert_eq!(cluster.entered.len(), 200);
+    assert!(cluster.nodes[2].lock().is_none(), "it does not know who leads");
+    cluster.request(2);
+    cluster.deliver_all();
+    assert_eq!(cluster.entries_of(2), 1);
+}
+
+#[test]
+fn what_came_early_and_cannot_be_is_refused_when_the_node_settles() {
+    let nodes: Vec<Elected<Extinction, Raymond>> =
+        Elected::cluster(Extinction::over(&Graph::line(2).unwrap()), [NodeId(0)]);
+    let mut cluster = ByHand::new(nodes);
+    cluster.give(0, Input::Start).unwrap();
+    cluster.deliver(1, |message| message.kind() == "EXPLORE");
+    // A second token, from nowhere.
+    let message = elected::Message::Lock(raymond::Message::Token);
+    let forged = Input::Receive { from: NodeId(1), message };
+    cluster.give(0, forged).expect("nobody leads yet, so it is kept");
+    let (from, to, echo) = cluster.in_flight.pop_front().expect("the wave comes home");
+    let refused = cluster.give(to.0, Input::Receive { from, message: echo }).unwrap_err();
+    assert!(refused.to_string().starts_with("n0 cannot take ECHO from n1: "), "{refused}");
+}
+
 #[cfg(feature = "check")]
 #[test]
 fn everything_that_can_happen_to_a_lock_that_starts_from_an_election_is_explored() {
@@ -199,8 +252,11 @@ where
     settles_on(&assembly, 3);
     assert!(assembly.leader(NodeId(0)).unwrap().is_some());
     assert!(assembly.call(NodeId(4)).unwrap_err().to_string().contains("there is no n4"));
-    let trace = assembly.shutdown().traces.remove(0);
-    replay(fresh, &trace).expect("the shipped nodes do the same");
+    let report = assembly.shutdown();
+    assert_eq!((report.views.len(), &report.down[..]), (4, &[][..]));
+    assert!(report.time.is_some(), "all have settled since the last recovery");
+    assert!(report.messages.total() > 0);
+    replay(fresh, &report.trace).expect("the shipped nodes do the same");
 }
 
 #[test]
@@ -218,6 +274,47 @@ fn the_bully_that_halts_survives_crashes_among_threads() {
 fn the_ring_survives_crashes_among_threads() {
     within_two_minutes(|| survives_among_threads(RingElection::cluster(4).unwrap(), None));
     within_two_minutes(|| survives_among_threads(RingElection::cluster(4).unwrap(), Some(5)));
+}
+
+/// A cut in which node 0 and the leader are the minority, and after it.
+fn cut_among_threads(nodes: Vec<BullyHalt>, shuffle: Option<u64>, gated: bool) {
+    let assembly = match shuffle {
+        Some(seed) => Assembly::shuffled(nodes, PERIOD, seed),
+        None => Assembly::start(nodes, PERIOD),
+    };
+    let assembly = assembly.expect("it starts");
+    assembly.call(NodeId(1)).unwrap();
+    settles_on(&assembly, 4);
+    assembly.cut([0, 4].map(NodeId)).unwrap();
+    let minority = (!gated).then_some(4);
+    let expected = [minority, Some(3), Some(3), Some(3), minority];
+    let deadline = std::time::Instant::now() + LIMIT;
+    let views = || NodeId::all(5).map(|node| assembly.leader(node).unwrap().map(|it| it.leader.0));
+    while views().collect::<Vec<_>>() != expected {
+        assert!(
+            std::time::Instant::now() < deadline,
+            "it ends with {:?}",
+            views().collect::<Vec<_>>()
+        );
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert_eq!(assembly.wait(Duration::ZERO).unwrap(), None, "not all agree");
+    assembly.heal();
+    settles_on(&assembly, 4);
+    assert!(assembly.cut([NodeId(5)]).unwrap_err().to_string().contains("there is no n5"));
+    let report = assembly.shutdown();
+    assert_eq!(report.leader.map(|it| it.leader), Some(NodeId(4)));
+    assert!(report.views.iter().all(|view| *view == report.leader), "{:?}", report.views);
+}
+
+#[test]
+fn a_cut_among_threads_has_two_leaders_and_with_a_majority_one() {
+    for shuffle in [None, Some(7)] {
+        within_two_minutes(move || {
+            cut_among_threads(BullyHalt::cluster(5).unwrap(), shuffle, false);
+            cut_among_threads(BullyHalt::gated(5).unwrap(), shuffle, true);
+        });
+    }
 }
 
 #[test]

@@ -4,10 +4,10 @@ mod common;
 
 use common::chance::Chance;
 use exclusion::message::ring_election::{Announcement, Choice};
-use exclusion::message::sim::{Contest, ContestReport, Delay, Fault, Notices};
+use exclusion::message::sim::{Contest, ContestReport, Delay, Fault, Notices, View};
 use exclusion::message::{
-    Bully, BullyHalt, ChangRoberts, Echo, Election, Extinction, Graph, LeLann, NodeId,
-    RingElection, replay,
+    Bully, BullyHalt, ChangRoberts, Echo, Election, Extinction, Graph, LeLann, Leadership, NodeId,
+    RingElection, Unattended, replay,
 };
 
 #[track_caller]
@@ -253,29 +253,125 @@ fn extinction_elects_the_greatest_initiator_within_its_bound() {
 }
 
 #[test]
-fn elections_that_stand_crashes_settle_after_random_ones() {
+fn elections_that_stand_crashes_agree_at_every_step_and_settle_after_random_ones() {
     for seed in 0..300 {
         let n = 3 + seed as usize % 5;
         let crashes = 1 + seed as usize % (n - 1);
         let down_for = (seed % 3 > 0).then_some(0.3 + (seed % 7) as f64);
-        let settles = |report: ContestReport, name: &str| {
-            let trace = report.trace.unwrap_or_default();
-            assert!(report.settled, "{name}, seed {seed}: {:?}\n{trace}", report.views);
-        };
-        macro_rules! contest {
-            ($cluster:expr) => {
-                Contest::new($cluster.unwrap())
+        macro_rules! settles {
+            ($cluster:expr, $check:expr) => {
+                let contest = Contest::new($cluster.unwrap())
                     .seed(seed)
                     .delay(Delay::Uniform(0.0, 1.0))
                     .notices(Notices::ToAll)
                     .crashes_at_random(crashes, 9.0, down_for)
                     .initiators([NodeId(0), NodeId(1)])
-                    .traced()
+                    .traced();
+                let report = contest.run_checking($check);
+                let report = report.unwrap_or_else(|it| panic!("{seed}: {it}\n{:?}", it.trace));
+                let trace = report.trace.unwrap_or_default();
+                assert!(report.settled, "seed {seed}: {:?}\n{trace}", report.views);
             };
         }
-        settles(run(contest!(Bully::cluster(n))), "bully");
-        settles(run(contest!(BullyHalt::cluster(n))), "bully_halt");
-        settles(run(contest!(RingElection::cluster(n))), "ring");
+        settles!(Bully::cluster(n), agree_in_each_epoch);
+        settles!(BullyHalt::cluster(n), agree_in_all);
+        settles!(RingElection::cluster(n), agree_in_each_epoch);
+    }
+}
+
+/// What the nodes that live have settled on.
+fn views<E: Election>(view: &View<'_, Unattended<E>>) -> Vec<Leadership> {
+    let live = NodeId::all(view.nodes.len()).filter(|&node| !view.is_down(node));
+    live.filter_map(|node| view.nodes[node.index()].0.leadership()).collect()
+}
+
+fn agree_in_each_epoch<E: Election>(view: &View<'_, Unattended<E>>) -> Result<(), String> {
+    let views = views(view);
+    let agree = |one: &Leadership, other: &Leadership| one.epoch != other.epoch || one == other;
+    let all_agree = views.iter().all(|one| views.iter().all(|other| agree(one, other)));
+    if all_agree { Ok(()) } else { Err(format!("they disagree within an epoch: {views:?}")) }
+}
+
+fn agree_in_all<E: Election>(view: &View<'_, Unattended<E>>) -> Result<(), String> {
+    let views = views(view);
+    let all_agree = views.iter().all(|it| it.leader == views[0].leader);
+    if all_agree { Ok(()) } else { Err(format!("they follow two leaders: {views:?}")) }
+}
+
+/// A check of every step that cannot fail would show nothing: a timeout that is too short makes two
+/// leaders, for a moment.
+#[test]
+fn a_period_that_is_too_short_is_noticed_at_the_step_that_shows_it() {
+    let found = (0..100).any(|seed| {
+        let contest = Contest::new(Bully::cluster(4).unwrap()).seed(seed).period(0.4);
+        let contest = contest.delay(Delay::Uniform(0.0, 1.0)).initiators([NodeId(0)]);
+        let refuted = contest.run_checking(agree_in_each_epoch);
+        refuted.is_err_and(|it| it.to_string().contains("they disagree within an epoch"))
+    });
+    assert!(found);
+}
+
+/// The views of five nodes that settled on node 4 and were cut then.
+fn gated_views(side: &[u32], healed: bool) -> Vec<Option<u32>> {
+    let contest = Contest::new(BullyHalt::gated(5).unwrap())
+        .notices(Notices::ToAll)
+        .initiators([NodeId(0)])
+        .fault_at(20.0, Fault::Cut(side.iter().copied().map(NodeId).collect()));
+    let contest = if healed { contest.fault_at(60.0, Fault::Heal) } else { contest };
+    run(contest).views.into_iter().map(|view| view.map(|it| it.leader.0)).collect()
+}
+
+#[test]
+fn a_node_without_a_majority_leaves_its_leader_even_if_that_lives() {
+    // Node 0 and its leader are on the same side, and both step down.
+    assert_eq!(gated_views(&[0, 4], false), [None, Some(3), Some(3), Some(3), None]);
+    assert_eq!(gated_views(&[3, 4], false), [Some(2), Some(2), Some(2), None, None]);
+    assert_eq!(gated_views(&[0, 1], false), [None, None, Some(4), Some(4), Some(4)]);
+    for side in [&[0, 4][..], &[3, 4], &[0, 1], &[2]] {
+        assert_eq!(gated_views(side, true), [Some(4); 5], "{side:?}");
+    }
+}
+
+#[test]
+fn half_of_the_nodes_have_no_leader_when_the_others_are_down() {
+    let contest = Contest::new(BullyHalt::gated(4).unwrap())
+        .notices(Notices::ToAll)
+        .initiators([NodeId(0)])
+        .fault_at(20.0, Fault::Crash(NodeId(1)))
+        .fault_at(20.0, Fault::Crash(NodeId(2)));
+    let report = run(contest.clone());
+    assert_eq!((report.views[0], report.views[3]), (None, None));
+    let report = run(contest.fault_at(40.0, Fault::Recover(NodeId(1))));
+    assert_eq!(leader(&report), NodeId(3));
+}
+
+#[test]
+fn a_node_that_recovers_during_a_cut_is_told_that_the_other_side_seems_down() {
+    let contest = Contest::new(BullyHalt::cluster(4).unwrap())
+        .notices(Notices::ToAll)
+        .initiators([NodeId(0)])
+        .fault_at(20.0, Fault::Crash(NodeId(1)))
+        .fault_at(40.0, Fault::Cut(vec![NodeId(0), NodeId(1)]))
+        .fault_at(60.0, Fault::Recover(NodeId(1)));
+    let report = run(contest);
+    let leaders: Vec<_> = report.views.iter().map(|view| view.map(|it| it.leader.0)).collect();
+    assert_eq!(leaders, [Some(1), Some(1), Some(3), Some(3)]);
+}
+
+/// A node that has echoed a wave lets it come home, and calls no other of the same number.
+#[test]
+fn extinction_elects_once_even_if_a_greater_node_calls_late() {
+    let line = Graph::line(3).unwrap();
+    for late in 1..=5 {
+        let contest = Contest::new(Extinction::over(&line)).initiators([NodeId(0)]);
+        let report = run(contest.call_at(f64::from(late) - 0.5, NodeId(2)).traced());
+        let trace = report.trace.as_ref().unwrap().to_string();
+        let settles = trace.matches("settles").count();
+        match late {
+            // No wave has come to it yet.
+            1 | 2 => assert_eq!((leader(&report), settles), (NodeId(2), 3), "{trace}"),
+            _ => assert_eq!((leader(&report), settles), (NodeId(0), 3), "{trace}"),
+        }
     }
 }
 
@@ -303,6 +399,21 @@ fn a_cut_makes_two_leaders_and_a_majority_one() {
         let highest = NodeId::all(5).rfind(|node| !minority.contains(node)).unwrap();
         assert_eq!(leaders(gated.clone(), false), [highest]);
         assert_eq!(leaders(gated, true), [NodeId(4)]);
+    }
+}
+
+#[test]
+fn after_a_cut_the_plain_bully_has_two_leaders_until_somebody_calls() {
+    let contest = Contest::new(Bully::cluster(5).unwrap())
+        .notices(Notices::ToAll)
+        .initiators([NodeId(0), NodeId(2)])
+        .fault_at(0.0, Fault::Cut(vec![NodeId(0), NodeId(1)]))
+        .fault_at(30.0, Fault::Heal);
+    assert_eq!(run(contest.clone()).leaders(), [NodeId(1), NodeId(4)]);
+    for caller in NodeId::all(4) {
+        let report = run(contest.clone().call_at(60.0, caller));
+        assert_eq!(report.leaders().last(), Some(&NodeId(4)));
+        println!("{caller} {:?}", report.leaders());
     }
 }
 

@@ -38,8 +38,8 @@ fn messages_are_counted_beside_their_formulas() {
 fn messages_of_what_cannot_be_are_wrong_usage() {
     for (arguments, reason) in [
         (&["--algorithms", "lampost"][..], "no algorithm is called 'lampost'; there are central"),
-        (&["--nodes", "0"], "0 nodes have nobody to exclude"),
-        (&["--nodes", "1"], "1 nodes have nobody to exclude"),
+        (&["--nodes", "0"], "0 nodes are no cluster"),
+        (&["--nodes", "1"], "1 node is no cluster"),
         (&["--algorithms", "maekawa_triangle", "--nodes", "7"], "take 6 or 10"),
         (&["--algorithms", "maekawa_plane", "--nodes", "43"], "take 31 or 57"),
         (&["--algorithms", "lamport", "--nodes", "5000"], "take at most 4096"),
@@ -236,7 +236,7 @@ fn explorations_of_what_cannot_be_are_wrong_usage() {
         (&["maekawa_1985", "--quick"], "leave --quick out"),
         (&["lamport", "--diagram", "-"], "name a file with --diagram"),
         (&["lamport", "--diagram", "no/such.svg"], "folder no does not exist"),
-        (&["lamport", "--nodes", "0"], "0 nodes have nobody to exclude"),
+        (&["lamport", "--nodes", "0"], "0 nodes are no cluster"),
         (&[], "required"),
         (&["lamport", "--all"], "cannot be used with"),
     ] {
@@ -251,7 +251,7 @@ fn what_cannot_be_drawn_or_written_is_wrong_usage() {
     let folder = folder("wrong");
     for (arguments, reason) in [
         (&["diagram", "lampost"][..], "no algorithm is called 'lampost'; there are central"),
-        (&["diagram", "lamport", "--nodes", "0"], "0 nodes have nobody to exclude"),
+        (&["diagram", "lamport", "--nodes", "0"], "0 nodes are no cluster"),
         (&["diagram", "lamport", "--nodes", "65"], "take at most 64"),
         (&["diagram", "maekawa_1985", "--from", "simulation"], "is broken on purpose"),
         (&["diagram", "maekawa_1985", "--from", "actors"], "--from counterexample"),
@@ -293,7 +293,7 @@ fn what_cannot_be_drawn_or_written_is_wrong_usage() {
             &["messages", "--criteria", "--algorithms", "lampost"],
             "no algorithm is called 'lampost'",
         ),
-        (&["messages", "--criteria", "--nodes", "0"], "0 nodes have nobody to exclude"),
+        (&["messages", "--criteria", "--nodes", "0"], "0 nodes are no cluster"),
         (&["tour"], "unrecognized subcommand"),
     ] {
         let output = lab_in(&folder, arguments);

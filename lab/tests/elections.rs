@@ -3,7 +3,9 @@
 mod common;
 
 use common::{folder, lab, lab_in};
+use exclusion::message::check::Check;
 use exclusion::message::registry::ELECTIONS;
+use exclusion::message::{Agreement, BullyHalt, NodeId};
 use lab::explore::exploration::{Explorable, Explored, Explorer, ModelVisitor};
 use lab::explore::scope::{Scope, with_check};
 
@@ -85,7 +87,20 @@ fn a_cut_has_two_leaders_and_a_crash_stops_who_stands_none() {
 #[test]
 fn bad_input_ends_with_2_and_says_what_to_do() {
     for (arguments, says) in [
-        (&["bully", "--nodes", "1"][..], "1 nodes have nobody to exclude: take 2 or more"),
+        (&["bully", "--nodes", "1"][..], "1 node is no cluster: take 2 or more"),
+        (&["bully", "--nodes", "0"], "0 nodes are no cluster: take 2 or more"),
+        (&["bully", "--nodes", "2", "--crash", "5,6"], "there is no n5: the nodes are n0 to n1"),
+        (&["bully", "--nodes", "3", "--cut", "7,8,9"], "there is no n7: the nodes are n0 to n2"),
+        (
+            &["bully", "--nodes", "2", "--crash", "0@1,1@1"],
+            "leave one that can lead out of --crash",
+        ),
+        (&["bully", "--nodes", "2", "--crash", "0,1@1"], "leave one that can lead out of --crash"),
+        (
+            &["bully", "--nodes", "3", "--crash", "2@1", "--recover", "1@5"],
+            "n1 is not down at 5, and cannot come back: crash it before, with --crash",
+        ),
+        (&["bully", "--nodes", "3", "--crash", "2@6", "--recover", "2@5"], "n2 is not down at 5"),
         (&["bully", "--nodes", "5", "--crash", "7"], "there is no n7: the nodes are n0 to n4"),
         (&["bully", "--nodes", "2", "--crash", "0,1"], "leave one that can lead out of --crash"),
         (&["bully", "--nodes", "3", "--crash", "x"], "take a number"),
@@ -134,10 +149,29 @@ fn a_diagram_marks_the_leader_and_crosses_out_who_is_down() {
     assert_eq!(output.status.code(), Some(2));
 }
 
+/// The picture of the documentation is what its command draws.
+#[test]
+fn the_split_brain_of_the_documentation_is_drawn_by_its_command() {
+    let page = include_str!("../../docs/elections.md");
+    let command = "elect bully --nodes 5 --initiators 0,2 --cut 0,1";
+    assert!(page.contains(&format!("The picture is `lab {command}`")), "the page names it");
+    let folder = folder("split-brain");
+    let arguments: Vec<_> = command.split(' ').chain(["--diagram", "split_brain.svg"]).collect();
+    lab_in(&folder, &arguments);
+    let drawn = std::fs::read_to_string(folder.join("split_brain.svg")).expect("it is written");
+    let kept = include_str!("../../docs/split_brain.svg");
+    assert!(drawn == kept, "draw it again: lab {command} --diagram docs/split_brain.svg");
+}
+
 #[test]
 fn elections_are_explored_with_crashes_and_recoveries() {
     let text = said(&["check", "bully", "--nodes", "3", "--crashes", "1"]);
     assert!(text.contains("any, timed, 1 down") && text.contains("holds"), "{text}");
+    // As many crashes as nodes: where nobody lives, nobody need settle.
+    for name in ["bully_halt", "bully_majority", "ring_election"] {
+        let text = said(&["check", name, "--nodes", "2", "--crashes", "2"]);
+        assert!(text.contains("any, 2 down") && text.contains("holds"), "{text}");
+    }
     let graph = ["--requests", "1,0,0,1", "--graph", "ring"];
     said(&[&["check", "extinction", "--nodes", "4"], &graph[..]].concat());
     for (arguments, says) in [
@@ -183,13 +217,31 @@ fn an_ok_that_comes_late_makes_two_leaders() {
 #[test]
 fn what_stands_no_crash_stops_wherever_it_comes_and_what_does_goes_on() {
     for name in ["chang_roberts", "le_lann", "echo", "extinction"] {
-        let crash = Scope::of([1, 0, 0]).with_faults(1, 0);
+        let crash = Scope::of([1, 0, 0, 0]).with_faults(1, 0);
         assert_eq!(refuted(name, &crash, 1_000_000), ["all can settle"], "{name}");
     }
     for name in ["bully", "bully_halt", "bully_majority", "ring_election", "ring_election_to_all"] {
         let crash = Scope::of([1, 0, 0]).with_faults(1, 0);
         assert!(refuted(name, &crash, 1_000_000).is_empty(), "{name}");
+        let two = Scope::of([1, 0, 0]).with_faults(2, 0);
+        assert!(name == "bully" || refuted(name, &two, 1_000_000).is_empty(), "{name}");
         let back = Scope::of([1, 0]).with_faults(1, 1);
         assert!(name == "bully_majority" || refuted(name, &back, 1_000_000).is_empty(), "{name}");
+    }
+}
+
+/// A majority that the leader does not know to be lost is one matter; after the cut all settle, and
+/// no node has a leader that knows that half of the nodes are down.
+#[test]
+fn a_cut_that_begins_and_ends_at_any_moment_leaves_one_leader() {
+    for (nodes, side) in [(3, &[2][..]), (3, &[0]), (3, &[1]), (4, &[0, 3])] {
+        let cluster = BullyHalt::gated(nodes).expect("enough");
+        let side = side.iter().copied().map(NodeId);
+        let check = Check::election(cluster).initiators([NodeId(0)]).cut_for_a_while(side);
+        let told = Explore(2_000_000).visit("at once", check.clone().told_at_once());
+        assert_eq!(told.verdict, "holds", "{nodes}: {:?}", told.refuted().collect::<Vec<_>>());
+        let late = check.agreeing(Agreement::Inherent);
+        let late = Explore(2_000_000).visit("sooner or later", late);
+        assert_eq!(late.verdict, "holds", "{nodes}: {:?}", late.refuted().collect::<Vec<_>>());
     }
 }

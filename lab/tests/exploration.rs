@@ -196,6 +196,9 @@ fn every_property_is_seen_to_fail() {
         "order",
         "one token",
         "first come, first served",
+        "agreement",
+        "one leader",
+        "all can settle",
     ] {
         assert!(violated(property), "nothing violates '{property}'");
     }

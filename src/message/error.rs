@@ -101,6 +101,16 @@ impl fmt::Display for Violation {
     }
 }
 
+/// What a machine refuses that is a part of another, the other refuses too.
+impl From<Violation> for Refused {
+    fn from(violation: Violation) -> Self {
+        match violation {
+            Violation::Unexpected(error) => Self(error.why),
+            _ => Self("a part of it makes a mistake of its own"),
+        }
+    }
+}
+
 impl Error for Violation {
     /// What is behind the cause: the cause itself is in the words of this error.
     fn source(&self) -> Option<&(dyn Error + 'static)> {
@@ -115,7 +125,7 @@ impl Error for Violation {
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum ClusterError {
-    /// Fewer than two nodes: nobody to exclude.
+    /// Fewer than two nodes: nobody to exclude, and nobody to elect.
     TooFewNodes(usize),
     /// More nodes than there are [`NodeId`]s.
     TooManyNodes(usize),
@@ -237,9 +247,8 @@ impl ClusterError {
 impl fmt::Display for ClusterError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::TooFewNodes(nodes) => {
-                write!(f, "{nodes} nodes have nobody to exclude: take 2 or more")
-            }
+            Self::TooFewNodes(1) => f.write_str("1 node is no cluster: take 2 or more"),
+            Self::TooFewNodes(nodes) => write!(f, "{nodes} nodes are no cluster: take 2 or more"),
             Self::TooManyNodes(nodes) => {
                 write!(f, "{nodes} nodes cannot be numbered: take at most {}", u32::MAX)
             }

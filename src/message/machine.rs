@@ -47,6 +47,16 @@ pub enum Notice {
     Recovered,
 }
 
+impl Notice {
+    /// Refuses what is said of a node that is no other one of the cluster.
+    pub(super) fn check(self, me: NodeId, nodes: usize) -> Result<(), Refused> {
+        match self {
+            Self::Down(node) | Self::Up(node) => me.check_peer(node, nodes),
+            Self::Recovered => Ok(()),
+        }
+    }
+}
+
 /// Something that happens to a machine.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]

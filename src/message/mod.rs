@@ -53,6 +53,7 @@ mod error;
 mod graph;
 mod machine;
 mod node;
+mod part;
 mod permission;
 mod protocol;
 pub mod quorum;
@@ -67,8 +68,9 @@ mod traffic;
 pub use claims::{Bypass, Claims, Cost, TokenClaim};
 pub use clock::{Clock, Stamp};
 pub use election::{
-    Bully, BullyHalt, ChangRoberts, Circumstances, Echo, Elected, Election, ElectionCost, Epoch,
-    Extinction, FirstHasToken, Inherits, LeLann, Leadership, Renamed, RingElection, Unattended,
+    Agreement, Bully, BullyHalt, ChangRoberts, Circumstances, Echo, Elected, Election,
+    ElectionCost, Epoch, Extinction, FirstHasToken, Inherits, LeLann, Leadership, Renamed,
+    RingElection, TellsAll, Unattended,
 };
 pub use election::{
     bully, bully_halt, chang_roberts, echo, elected, extinction, le_lann, ring_election,
@@ -79,6 +81,7 @@ pub use machine::{
     Channels, Input, Machine, Message, Notice, Outbox, Output, Timer, step, step_lock,
 };
 pub use node::{NodeId, NodeSet};
+pub use part::step_part;
 pub use permission::{
     CarvalhoRoucairol, CentralCoordinator, Lamport, Maekawa, Majority, RaymondK, RicartAgrawala,
     SinghalDynamic,

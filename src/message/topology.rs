@@ -354,7 +354,7 @@ mod tests {
     fn what_is_no_tree_is_refused() {
         let edge = |a, b| (NodeId(a), NodeId(b));
         let tree = |n, edges: &[_]| Topology::tree(n, edges).unwrap_err().to_string();
-        assert_eq!(tree(0, &[]), "0 nodes have nobody to exclude: take 2 or more");
+        assert_eq!(tree(0, &[]), "0 nodes are no cluster: take 2 or more");
         assert!(tree(3, &[edge(0, 1)]).contains("n-1 edges"));
         assert!(tree(4, &[edge(0, 1), edge(1, 2), edge(2, 0)]).contains("not connected"));
         assert!(tree(2, &[edge(0, 2)]).contains("there is no n2: the nodes are n0 to n1"));

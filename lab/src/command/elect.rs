@@ -1,11 +1,12 @@
 //! `lab elect`.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use exclusion::message::registry::{ELECTIONS, ElectionAlgorithm, Electorate, Ground};
 use exclusion::message::sim::{Delay, Fault};
-use exclusion::message::{Graph, NodeId};
+use exclusion::message::{ClusterError, Graph, NodeId};
 use lab::count::elections::{Poll, Row, TOLD, story, table};
 use lab::draw::diagram::{Diagram, Unit};
 
@@ -112,7 +113,10 @@ impl ElectCommand {
         let chosen = self.graph.as_ref().map(|text| graph(text, nodes)).transpose()?;
         let name = ground(algorithm, chosen.as_ref());
         let electorate = chosen.map_or(Electorate::of(nodes), Electorate::on);
-        let (crashed, faults) = (self.crashed(nodes)?, self.faults(nodes)?);
+        // First whether they are there at all, then what becomes of them.
+        self.check_members(nodes)?;
+        let (crashed, faults) = (self.crashed()?, self.faults(nodes)?);
+        check_fates(nodes, &crashed, &faults)?;
         let initiators = self.initiators(nodes, &crashed)?;
         let poll =
             Poll { graph: name, initiators, crashed, faults, delay: self.delay(), seed: self.seed };
@@ -126,8 +130,17 @@ impl ElectCommand {
         }
     }
 
+    fn check_members(&self, nodes: usize) -> Result<(), String> {
+        ClusterError::check_size(nodes).map_err(|error| error.to_string())?;
+        let named = self.crash.iter().chain(&self.recover).map(|text| Ok(moment(text)?.0));
+        let cut = self.cut.iter().map(|&node| Ok(NodeId(node)));
+        named.chain(cut).try_for_each(|node: Result<NodeId, String>| {
+            ClusterError::check_node(node?, nodes).map(drop).map_err(|error| error.to_string())
+        })
+    }
+
     /// Who is down from the beginning.
-    fn crashed(&self, nodes: usize) -> Result<Vec<NodeId>, String> {
+    fn crashed(&self) -> Result<Vec<NodeId>, String> {
         let mut crashed = Vec::new();
         for text in &self.crash {
             match moment(text)? {
@@ -137,9 +150,6 @@ impl ElectCommand {
                 (node, None) => crashed.push(node),
                 (_, Some(_)) => {}
             }
-        }
-        if nodes > 0 && crashed.len() == nodes {
-            return Err("all nodes are down: leave one that can lead out of --crash".to_owned());
         }
         Ok(crashed)
     }
@@ -158,8 +168,10 @@ impl ElectCommand {
             faults.push((time, Fault::Recover(node)));
         }
         if !self.cut.is_empty() {
-            let side: Vec<_> = self.cut.iter().copied().map(NodeId).collect();
-            if side.len() >= nodes {
+            let mut side: Vec<_> = self.cut.iter().copied().map(NodeId).collect();
+            side.sort_unstable();
+            side.dedup();
+            if side.len() == nodes {
                 return Err("a cut leaves somebody on the other side: name fewer with --cut".into());
             }
             faults.push((0.0, Fault::Cut(side)));
@@ -220,6 +232,31 @@ impl ElectCommand {
             row.by_kind.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
         say(format_args!("{}\n", kinds.join(", ")));
     }
+}
+
+/// Refuses a recovery of a node that is not down, and an end with nobody alive.
+fn check_fates(nodes: usize, crashed: &[NodeId], faults: &[(f64, Fault)]) -> Result<(), String> {
+    let mut down: BTreeSet<_> = crashed.iter().copied().collect();
+    let mut faults: Vec<_> = faults.iter().collect();
+    faults.sort_by(|one, other| one.0.total_cmp(&other.0));
+    for (time, fault) in faults {
+        match fault {
+            Fault::Crash(node) => {
+                down.insert(*node);
+            }
+            Fault::Recover(node) if !down.remove(node) => {
+                return Err(format!(
+                    "{node} is not down at {time}, and cannot come back: crash it before, with \
+                     --crash"
+                ));
+            }
+            _ => {}
+        }
+    }
+    if down.len() == nodes {
+        return Err("all nodes are down: leave one that can lead out of --crash".to_owned());
+    }
+    Ok(())
 }
 
 /// What it runs on, in a word.

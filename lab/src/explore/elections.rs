@@ -28,8 +28,6 @@ impl<V: ModelVisitor> ElectionVisitor for Within<'_, V> {
             .timers(timers)
             .crashes(scope.crashes)
             .recoveries(scope.recoveries);
-        // What halts before it leads claims that two leaders are never followed at a time.
-        let halts = algorithm.implemented_by == "BullyHalt";
-        visitor.visit(algorithm.name, if halts { check.one_leader() } else { check })
+        visitor.visit(algorithm.name, check)
     }
 }

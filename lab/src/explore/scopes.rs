@@ -174,7 +174,15 @@ const SCOPES: &[(&str, &[&[Extent]])] = &[
     ("banta_k_hardened", &[USUAL, QUICK, LATE]),
     ("bully", &[STANDING]),
     ("bully_halt", &[STANDING]),
-    ("bully_majority", &[&[slow(&[1, 0, 0]), slow(&[1, 0, 0]).with_faults(1, 0)]]),
+    (
+        "bully_majority",
+        &[&[
+            slow(&[1, 0, 0]),
+            slow(&[1, 0, 0]).with_faults(1, 0),
+            slow(&[1, 0, 0]).with_faults(2, 0),
+            slow(&[1, 0, 0, 0]).with_faults(1, 0).long(),
+        ]],
+    ),
     ("ring_election", &[STANDING]),
     ("ring_election_to_all", &[&[slow(&[1, 0, 0]), slow(&[1, 0, 0]).with_faults(1, 0)]]),
     ("chang_roberts", &[ROUND]),

@@ -294,16 +294,16 @@ impl Machine for Bully {
     }
 
     fn notice(&mut self, notice: Notice, out: &mut Outbox<Message>) -> Result<(), Refused> {
+        notice.check(self.me, self.nodes as usize)?;
         match notice {
             Notice::Down(node) => {
-                self.me.check_peer(node, self.nodes as usize)?;
                 if matches!(self.stage, Stage::Settled { leader, .. } if leader == node) {
                     self.stage = Stage::Idle;
                     self.call(out);
                 }
             }
             // It will make itself heard.
-            Notice::Up(node) => self.me.check_peer(node, self.nodes as usize)?,
+            Notice::Up(_) => {}
             Notice::Recovered => {
                 let (epoch, life) = (self.epoch, self.life.saturating_add(1));
                 let fresh = Self::node(self.me, self.nodes as usize);

@@ -23,11 +23,14 @@
 //! # A majority
 //! Where the network may be cut, each half takes the other for dead, and elects. [Gated by a
 //! majority](BullyHalt::gated) a node leads only if more than half of all nodes have acknowledged,
-//! itself among them, and it steps down when it loses them. Then at most one half has a leader.
+//! itself among them. A node that is told that half of the nodes are down leaves its leader, even
+//! if that is another one, which lives: the leader steps down in the same way. Then at most one
+//! half has a leader, once both know of the cut. A leader that has not been told yet that it is cut
+//! off still believes that it leads: what it does must be fenced by its epoch.
 
 use crate::message::{
-    Circumstances, ClusterError, Election, ElectionCost, Epoch, Leadership, Machine, NodeId,
-    NodeSet, Notice, Outbox, Refused,
+    Agreement, Circumstances, ClusterError, Election, ElectionCost, Epoch, Leadership, Machine,
+    NodeId, NodeSet, Notice, Outbox, Refused,
 };
 
 /// What the nodes say to each other.
@@ -63,6 +66,8 @@ impl crate::message::Message for Message {
 /// | `Halting` | the last `ACK` | `Settled`: it leads |
 /// | `Halted` | `NORM` | `Settled` |
 /// | `Waiting`, `Halted`, `Settled` | the one it relies on is down | a call |
+/// | `Settled`, `Halted` and `NORM` | gated, and half of the nodes are down | `Idle` |
+/// | `Idle` | gated, and fewer than half are down again | a call |
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 enum Stage {
@@ -186,11 +191,35 @@ impl BullyHalt {
             acknowledged.remove(node);
             return self.lead_if_all_have_halted(out);
         }
-        let alone = 2 * (self.nodes as usize - self.down.len()) <= self.nodes as usize;
-        if self.gated && alone && self.relies_on() == Some(self.me) {
-            // The others may elect another.
+        if self.lacks_majority() && self.stage == Stage::Settled {
+            // The others may elect another. The leader steps down too, by the same rule.
             self.stage = Stage::Idle;
         }
+    }
+
+    /// Whether there may be no leader that both it and a node follow that is in reach again. After
+    /// a cut that other side may have noticed nothing, and so hold no election by itself.
+    fn is_torn(&self, node: NodeId) -> bool {
+        match self.stage {
+            // It has left its leader.
+            Stage::Idle => !self.lacks_majority(),
+            Stage::Halting { .. } => node > self.me,
+            Stage::Settled => node > self.me && self.epoch.called_by == Some(self.me),
+            Stage::Waiting(_) | Stage::Halted => false,
+        }
+    }
+
+    /// Refuses what only a higher node says, and in its own epoch.
+    fn check_higher(&self, from: NodeId, epoch: Epoch) -> Result<(), Refused> {
+        if epoch.check_called(self.nodes as usize)? != from || from < self.me {
+            return Err(Refused("only a higher node halts and leads, and in its own epoch"));
+        }
+        Ok(())
+    }
+
+    /// Whether it needs a majority, and half of the nodes are down as far as it knows.
+    fn lacks_majority(&self) -> bool {
+        self.gated && 2 * self.down.len() >= self.nodes as usize
     }
 }
 
@@ -218,7 +247,6 @@ impl Machine for BullyHalt {
         message: Message,
         out: &mut Outbox<Message>,
     ) -> Result<(), Refused> {
-        let nodes = self.nodes as usize;
         match message {
             Message::Election => {
                 if from > self.me {
@@ -228,9 +256,7 @@ impl Machine for BullyHalt {
                 self.call(out);
             }
             Message::Halt(epoch) => {
-                if epoch.check_called(nodes)? != from || from < self.me {
-                    return Err(Refused("only a higher node halts, and in its own epoch"));
-                }
+                self.check_higher(from, epoch)?;
                 if epoch > self.epoch {
                     self.epoch = epoch;
                     self.stage = Stage::Halted;
@@ -239,7 +265,7 @@ impl Machine for BullyHalt {
                 out.send(from, Message::Ack(self.epoch));
             }
             Message::Ack(epoch) => {
-                epoch.check_called(nodes)?;
+                epoch.check_called(self.nodes as usize)?;
                 if from > self.me {
                     return Err(Refused("only a lower node acknowledges"));
                 }
@@ -254,11 +280,14 @@ impl Machine for BullyHalt {
                 }
             }
             Message::Norm(epoch) => {
-                if epoch.check_called(nodes)? != from || from < self.me {
-                    return Err(Refused("only a higher node leads, and in its own epoch"));
-                }
+                self.check_higher(from, epoch)?;
                 if epoch == self.epoch && self.stage == Stage::Halted {
-                    self.settle(out);
+                    if self.lacks_majority() {
+                        // It was said before the sender lost the majority, or will lose it.
+                        self.stage = Stage::Idle;
+                    } else {
+                        self.settle(out);
+                    }
                 }
             }
         }
@@ -266,16 +295,14 @@ impl Machine for BullyHalt {
     }
 
     fn notice(&mut self, notice: Notice, out: &mut Outbox<Message>) -> Result<(), Refused> {
+        notice.check(self.me, self.nodes as usize)?;
         match notice {
-            Notice::Down(node) => {
-                self.me.check_peer(node, self.nodes as usize)?;
-                self.is_down(node, out);
-            }
+            Notice::Down(node) => self.is_down(node, out),
             Notice::Up(node) => {
-                self.me.check_peer(node, self.nodes as usize)?;
                 self.down.remove(node);
-                // A higher one will halt us. A lower one is to have a leader.
-                if node < self.me && self.above().is_none() {
+                // A higher one that was down will halt us. A lower one is to have a leader.
+                let lower_lacks_leader = node < self.me && self.above().is_none();
+                if lower_lacks_leader || self.gated && self.is_torn(node) {
                     self.call(out);
                 }
             }
@@ -290,9 +317,28 @@ impl Machine for BullyHalt {
 }
 
 impl Election for BullyHalt {
+    /// Whoever leads has halted all others before.
+    const AGREEMENT: Agreement = Agreement::Always;
+
     fn leadership(&self) -> Option<Leadership> {
         let leader = self.epoch.called_by.filter(|_| self.stage == Stage::Settled)?;
         Some(Leadership { epoch: self.epoch, leader })
+    }
+
+    fn can_settle(cluster: &[&Self], live: &NodeSet) -> bool {
+        let gated = cluster.iter().any(|node| node.gated);
+        if gated { 2 * live.len() > cluster.len() } else { !live.is_empty() }
+    }
+
+    /// Where a majority is needed, a node that knows that there is none has no leader.
+    fn invariant(cluster: &[&Self]) -> Option<Result<(), &'static str>> {
+        cluster.iter().any(|node| node.gated).then(|| {
+            let follows = |node: &&&Self| node.leadership().is_some();
+            match cluster.iter().filter(follows).any(|node| node.lacks_majority()) {
+                true => Err("a node has a leader without a majority"),
+                false => Ok(()),
+            }
+        })
     }
 
     fn cost(cluster: &[Self], circumstances: &Circumstances) -> Option<ElectionCost> {

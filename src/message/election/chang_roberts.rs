@@ -17,49 +17,18 @@
 //! 2n-1 `ELECTION` at best, n(n+1)/2 at worst, and n·Hₙ on average, where Hₙ = 1 + 1/2 + … + 1/n.
 //! In any case n `ELECTED`.
 
-use super::ring;
+pub use super::ring::Message;
+use super::ring::{self, Place};
 use crate::message::{
     Circumstances, ClusterError, Election, ElectionCost, Epoch, Leadership, Machine, NodeId,
     Outbox, Refused,
 };
 
-/// What the nodes say to each other.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub enum Message {
-    /// This node stands for election.
-    Election {
-        /// In which epoch.
-        epoch: u64,
-        /// The node.
-        candidate: NodeId,
-    },
-    /// This node is elected.
-    Elected {
-        /// In which epoch.
-        epoch: u64,
-        /// The node.
-        leader: NodeId,
-    },
-}
-
-impl crate::message::Message for Message {
-    fn kind(&self) -> &'static str {
-        match self {
-            Self::Election { .. } => "ELECTION",
-            Self::Elected { .. } => "ELECTED",
-        }
-    }
-}
-
 /// A node of a ring that elects the highest number. See the [module](self).
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ChangRoberts {
-    me: NodeId,
-    nodes: u32,
-    before: NodeId,
-    next: NodeId,
+    place: Place,
     /// The latest election that it knows of.
     epoch: u64,
     /// Whether it has sent its own number, or passed on a larger one.
@@ -81,24 +50,14 @@ impl ChangRoberts {
     /// # Errors
     /// Fewer than two nodes, or an order in which one is missing or there twice.
     pub fn arranged(order: &[NodeId]) -> Result<Vec<Self>, ClusterError> {
-        let next = ring::successors(order)?;
-        let before = ring::predecessors(&next);
-        let node = |me: NodeId| Self {
-            me,
-            nodes: NodeId::at(order.len()).0,
-            before: before[me.index()],
-            next: next[me.index()],
-            epoch: 0,
-            takes_part: false,
-            leader: None,
-        };
-        Ok(NodeId::all(order.len()).map(node).collect())
+        let node = |place| Self { place, epoch: 0, takes_part: false, leader: None };
+        Ok(Place::all(order)?.into_iter().map(node).collect())
     }
 
     /// Sends a number on, ours or a larger one.
     fn stand(&mut self, candidate: NodeId, out: &mut Outbox<Message>) {
         self.takes_part = true;
-        out.send(self.next, Message::Election { epoch: self.epoch, candidate });
+        out.send(self.place.next, Message::Election { epoch: self.epoch, candidate });
     }
 
     /// An election that it does not know of makes it forget the one before. Says whether this one
@@ -121,17 +80,17 @@ impl Machine for ChangRoberts {
     type Message = Message;
 
     fn id(&self) -> NodeId {
-        self.me
+        self.place.me
     }
 
     fn nodes(&self) -> usize {
-        self.nodes as usize
+        self.place.nodes as usize
     }
 
     fn elect(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
         if !self.takes_part {
             self.hears_of(self.epoch + 1);
-            self.stand(self.me, out);
+            self.stand(self.place.me, out);
         }
         Ok(())
     }
@@ -142,19 +101,7 @@ impl Machine for ChangRoberts {
         message: Message,
         out: &mut Outbox<Message>,
     ) -> Result<(), Refused> {
-        if from != self.before {
-            return Err(Refused("it comes from the node before"));
-        }
-        let (Message::Election { epoch, candidate: node }
-        | Message::Elected { epoch, leader: node }) = message;
-        Epoch::check(epoch)?;
-        node.check_member(self.nodes as usize)?;
-        if epoch == 0 {
-            return Err(Refused("epochs are numbered from 1"));
-        }
-        if node == self.me && epoch > self.epoch {
-            return Err(Refused("it has not stood for election in that epoch"));
-        }
+        let epoch = self.place.check(from, &message, self.epoch)?;
         if !self.hears_of(epoch) {
             return Ok(());
         }
@@ -162,20 +109,20 @@ impl Machine for ChangRoberts {
             Message::Election { candidate, .. } => match self.leader {
                 // What was under way when the others learnt of the leader ends here.
                 Some(_) => {}
-                None if candidate == self.me => {
-                    out.send(self.next, Message::Elected { epoch, leader: self.me });
-                    self.settle(self.me, out);
+                None if candidate == self.place.me => {
+                    out.send(self.place.next, Message::Elected { epoch, leader: self.place.me });
+                    self.settle(self.place.me, out);
                 }
-                None if candidate > self.me => self.stand(candidate, out),
-                None if !self.takes_part => self.stand(self.me, out),
+                None if candidate > self.place.me => self.stand(candidate, out),
+                None if !self.takes_part => self.stand(self.place.me, out),
                 // A smaller number than one that it has sent.
                 None => {}
             },
             Message::Elected { leader, .. } => {
                 if self.leader.is_none() {
-                    out.send(self.next, message);
+                    out.send(self.place.next, message);
                     self.settle(leader, out);
-                } else if leader != self.me && self.leader != Some(leader) {
+                } else if leader != self.place.me && self.leader != Some(leader) {
                     return Err(Refused("another is elected in that epoch"));
                 }
             }
@@ -199,9 +146,9 @@ impl Election for ChangRoberts {
         }
         // Each number goes as far as the next larger one; the largest goes all the way.
         let way = |node: &Self| {
-            let next = |at: &NodeId| Some(cluster[at.index()].next);
-            let passed = std::iter::successors(Some(node.next), next).take(n);
-            1 + passed.take_while(|&at| at < node.me).count()
+            let next = |at: &NodeId| Some(cluster[at.index()].place.next);
+            let passed = std::iter::successors(Some(node.place.next), next).take(n);
+            1 + passed.take_while(|&at| at < node.place.me).count()
         };
         let ways: usize = cluster.iter().map(|node| way(node).min(n)).sum();
         ElectionCost::exactly("each to the next larger, and n", ways + n)

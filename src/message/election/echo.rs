@@ -20,8 +20,8 @@
 use super::wave::Wave;
 use crate::message::graph::check_spanning;
 use crate::message::{
-    Circumstances, ClusterError, Election, ElectionCost, Epoch, Graph, Leadership, Machine, NodeId,
-    NodeSet, Outbox, Refused,
+    Agreement, Circumstances, ClusterError, Election, ElectionCost, Epoch, Graph, Leadership,
+    Machine, NodeId, NodeSet, Outbox, Refused,
 };
 
 /// What the nodes say to each other.
@@ -143,6 +143,8 @@ impl Machine for Echo {
 }
 
 impl Election for Echo {
+    const AGREEMENT: Agreement = Agreement::Inherent;
+
     /// The initiator's alone, when it decides: the others know their parents, not that all is done.
     fn leadership(&self) -> Option<Leadership> {
         let decides = self.place == Place::Root && self.wave.is_complete();

@@ -7,13 +7,18 @@
 //!
 //! The lock starts once. What a later election decides is ignored: to recover a lock is another
 //! matter.
+//!
+//! # Timing
+//! The lock is as right as the election. With [`Bully`](super::Bully) that means: only where no
+//! message takes longer than T. If one does, two nodes may settle on two leaders. Each makes a
+//! coordinator, or a token, and two users are inside. The other elections need no T.
 
 use std::collections::VecDeque;
 
-use super::Extinction;
+use super::{Bully, BullyHalt, ChangRoberts, Extinction, LeLann, RingElection};
 use crate::message::{
     CentralCoordinator, Channels, Election, Input, Machine, NodeId, Notice, Outbox, Output, Phase,
-    Protocol, Raymond, Refused, Timer, Violation, step,
+    Protocol, Raymond, Refused, Timer, step_part,
 };
 
 /// A lock whose nodes can be made from what an election has decided.
@@ -22,8 +27,27 @@ pub trait Inherits<E: Election>: Protocol {
     fn inherit(election: &E, leader: NodeId) -> Self;
 }
 
+/// An election that tells every node who leads, so that a lock can start from it. The echo algorithm
+/// does not: only its initiator learns that a tree is built, and nobody was elected.
+///
+/// ```compile_fail,E0277
+/// use exclusion::message::{CentralCoordinator, Echo, Elected, Graph, NodeId};
+///
+/// let ring = Graph::ring(4).unwrap();
+/// let nodes: Vec<Elected<Echo, CentralCoordinator>> =
+///     Elected::cluster(Echo::over(&ring), [NodeId(0)]);
+/// ```
+pub trait TellsAll: Election {}
+
+impl TellsAll for Bully {}
+impl TellsAll for BullyHalt {}
+impl TellsAll for RingElection {}
+impl TellsAll for ChangRoberts {}
+impl TellsAll for LeLann {}
+impl TellsAll for Extinction {}
+
 /// The leader coordinates.
-impl<E: Election> Inherits<E> for CentralCoordinator {
+impl<E: TellsAll> Inherits<E> for CentralCoordinator {
     fn inherit(election: &E, leader: NodeId) -> Self {
         Self::node_coordinated_by(election.id(), leader, election.nodes())
             .expect("the election has the same nodes")
@@ -83,7 +107,8 @@ pub struct Elected<E: Election, P: Protocol> {
     lock: Option<P>,
     /// Where its user is, before.
     phase: Phase,
-    /// What came about the lock, before.
+    /// What came about the lock, before. There is no bound on it: the nodes that have settled may
+    /// enter as often as they like while news of the leader is on its way here.
     early: VecDeque<(NodeId, P::Message)>,
 }
 
@@ -111,35 +136,38 @@ impl<E: Election, P: Inherits<E>> Elected<E, P> {
         input: Input<E::Message>,
         out: &mut Outbox<Said<E, P>>,
     ) -> Result<(), Refused> {
-        let mut inner = Outbox::new();
-        step(&mut self.election, input, &mut inner).map_err(refused)?;
-        for output in inner.drain() {
+        let mut settled = None;
+        for output in step_part(&mut self.election, input)? {
+            if let Output::Leader(leadership) = output {
+                settled = Some(leadership.leader);
+            }
             match output {
-                Output::Send { to, message } => out.send(to, Message::Election(message)),
                 Output::SetTimer { timer, periods } => out.set_timer(Timer(2 * timer.0), periods),
-                Output::Leader(leadership) => {
-                    out.settle(leadership);
-                    if self.lock.is_none() {
-                        self.lock = Some(P::inherit(&self.election, leadership.leader));
-                        self.begin(out);
-                    }
-                }
-                Output::Enter => {}
+                other => out.forward(other, Message::Election),
             }
         }
-        Ok(())
+        match settled {
+            Some(leader) if self.lock.is_none() => {
+                self.lock = Some(P::inherit(&self.election, leader));
+                self.begin(out)
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The lock takes what has come too early.
-    fn begin(&mut self, out: &mut Outbox<Said<E, P>>) {
-        let _ = self.give_lock(Input::Start, out);
+    ///
+    /// # Errors
+    /// If it refuses something of that. The node has settled by then, and cannot go on.
+    fn begin(&mut self, out: &mut Outbox<Said<E, P>>) -> Result<(), Refused> {
+        self.give_lock(Input::Start, out)?;
         if self.phase.is_waiting() {
-            let _ = self.give_lock(Input::Request, out);
+            self.give_lock(Input::Request, out)?;
         }
         while let Some((from, message)) = self.early.pop_front() {
-            // What nobody can have said is left out.
-            let _ = self.give_lock(Input::Receive { from, message }, out);
+            self.give_lock(Input::Receive { from, message }, out)?;
         }
+        Ok(())
     }
 
     fn give_lock(
@@ -148,26 +176,15 @@ impl<E: Election, P: Inherits<E>> Elected<E, P> {
         out: &mut Outbox<Said<E, P>>,
     ) -> Result<(), Refused> {
         let lock = self.lock.as_mut().ok_or(Refused("nobody leads yet"))?;
-        let mut inner = Outbox::new();
-        step(lock, input, &mut inner).map_err(refused)?;
-        for output in inner.drain() {
+        for output in step_part(lock, input)? {
             match output {
-                Output::Send { to, message } => out.send(to, Message::Lock(message)),
                 Output::SetTimer { timer, periods } => {
                     out.set_timer(Timer(2 * timer.0 + 1), periods);
                 }
-                Output::Enter => out.enter(),
-                Output::Leader(_) => {}
+                other => out.forward(other, Message::Lock),
             }
         }
         Ok(())
-    }
-}
-
-fn refused(violation: Violation) -> Refused {
-    match violation {
-        Violation::Unexpected(error) => Refused(error.why),
-        _ => Refused("it makes a mistake of its own"),
     }
 }
 
@@ -218,9 +235,6 @@ impl<E: Election, P: Inherits<E>> Machine for Elected<E, P> {
         match message {
             Message::Election(message) => self.give_election(Input::Receive { from, message }, out),
             Message::Lock(message) if self.lock.is_none() => {
-                if self.early.len() > 8 * self.nodes() {
-                    return Err(Refused("nobody says so much before all have settled"));
-                }
                 self.early.push_back((from, message));
                 Ok(())
             }

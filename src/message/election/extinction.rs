@@ -2,9 +2,10 @@
 //!
 //! Each node that calls sends out a wave of the echo algorithm, tagged with its number. A node goes
 //! with the greatest wave that it has met: a greater one makes it forget the one before, a smaller
-//! one it lets die. So only the greatest wave comes home. Its initiator leads, is the root of the
-//! tree that the wave has left, and tells all others down the tree. With one initiator it is
-//! Chang's algorithm of 1982, and one message more for each node but the root.
+//! one it lets die. A node that a wave has reached calls no other until it has settled. So only the
+//! greatest wave comes home. Its initiator leads, is the root of the tree that the wave has left,
+//! and tells all others down the tree. With one initiator it is Chang's algorithm of 1982, and one
+//! message more for each node but the root.
 //!
 //! | message | when | to |
 //! |---|---|---|
@@ -21,8 +22,8 @@
 use super::wave::Wave;
 use crate::message::graph::check_spanning;
 use crate::message::{
-    Circumstances, ClusterError, Election, ElectionCost, Epoch, Graph, Leadership, Machine, NodeId,
-    Outbox, Refused,
+    Agreement, Circumstances, ClusterError, Election, ElectionCost, Epoch, Graph, Leadership,
+    Machine, NodeId, Outbox, Refused,
 };
 
 /// What the nodes say to each other. Each message has the tag of its wave.
@@ -124,11 +125,10 @@ impl Machine for Extinction {
     }
 
     fn elect(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
-        let fresh = self.settled || self.epoch == Epoch::default();
-        let number = self.epoch.number + u64::from(fresh);
-        let mine = Epoch::called_by(number, self.me);
-        if mine > self.epoch {
-            self.join(mine, None, out);
+        // A wave that has come here goes on. If it has been echoed, it may have come home: another
+        // of the same number would elect a second time.
+        if self.settled || self.epoch == Epoch::default() {
+            self.join(Epoch::called_by(self.epoch.number + 1, self.me), None, out);
         }
         Ok(())
     }
@@ -177,6 +177,9 @@ impl Machine for Extinction {
 }
 
 impl Election for Extinction {
+    /// A wave is tagged with its initiator, which leads.
+    const AGREEMENT: Agreement = Agreement::Inherent;
+
     fn leadership(&self) -> Option<Leadership> {
         let leader = self.epoch.called_by.filter(|_| self.settled)?;
         Some(Leadership { epoch: self.epoch, leader })

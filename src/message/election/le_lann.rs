@@ -16,40 +16,12 @@
 //! # Cost
 //! k nodes call: kn `ELECTION`, and n `ELECTED`.
 
-use super::ring;
+pub use super::ring::Message;
+use super::ring::{self, Place};
 use crate::message::{
     Channels, Circumstances, ClusterError, Election, ElectionCost, Epoch, Leadership, Machine,
     NodeId, Outbox, Refused,
 };
-
-/// What the nodes say to each other.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub enum Message {
-    /// This node stands for election.
-    Election {
-        /// In which epoch.
-        epoch: u64,
-        /// The node.
-        candidate: NodeId,
-    },
-    /// This node is elected.
-    Elected {
-        /// In which epoch.
-        epoch: u64,
-        /// The node.
-        leader: NodeId,
-    },
-}
-
-impl crate::message::Message for Message {
-    fn kind(&self) -> &'static str {
-        match self {
-            Self::Election { .. } => "ELECTION",
-            Self::Elected { .. } => "ELECTED",
-        }
-    }
-}
 
 /// What a node does in an election.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -69,10 +41,7 @@ enum Part {
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct LeLann {
-    me: NodeId,
-    nodes: u32,
-    before: NodeId,
-    next: NodeId,
+    place: Place,
     /// The latest election that it knows of.
     epoch: u64,
     part: Part,
@@ -92,17 +61,8 @@ impl LeLann {
     /// # Errors
     /// Fewer than two nodes, or an order in which one is missing or there twice.
     pub fn arranged(order: &[NodeId]) -> Result<Vec<Self>, ClusterError> {
-        let next = ring::successors(order)?;
-        let before = ring::predecessors(&next);
-        let node = |me: NodeId| Self {
-            me,
-            nodes: NodeId::at(order.len()).0,
-            before: before[me.index()],
-            next: next[me.index()],
-            epoch: 0,
-            part: Part::None,
-        };
-        Ok(NodeId::all(order.len()).map(node).collect())
+        let node = |place| Self { place, epoch: 0, part: Part::None };
+        Ok(Place::all(order)?.into_iter().map(node).collect())
     }
 
     /// An election that it does not know of makes it forget the one before. Says whether this one
@@ -126,19 +86,22 @@ impl Machine for LeLann {
     const CHANNELS: Channels = Channels::Fifo;
 
     fn id(&self) -> NodeId {
-        self.me
+        self.place.me
     }
 
     fn nodes(&self) -> usize {
-        self.nodes as usize
+        self.place.nodes as usize
     }
 
     fn elect(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
         // One that passes others' numbers on has missed the beginning.
         if matches!(self.part, Part::None | Part::Settled(_)) {
             self.hears_of(self.epoch + 1);
-            self.part = Part::Stands(self.me);
-            out.send(self.next, Message::Election { epoch: self.epoch, candidate: self.me });
+            self.part = Part::Stands(self.place.me);
+            out.send(
+                self.place.next,
+                Message::Election { epoch: self.epoch, candidate: self.place.me },
+            );
         }
         Ok(())
     }
@@ -149,27 +112,18 @@ impl Machine for LeLann {
         message: Message,
         out: &mut Outbox<Message>,
     ) -> Result<(), Refused> {
-        if from != self.before {
-            return Err(Refused("it comes from the node before"));
-        }
-        let (Message::Election { epoch, candidate: node }
-        | Message::Elected { epoch, leader: node }) = message;
-        Epoch::check(epoch)?;
-        node.check_member(self.nodes as usize)?;
-        if epoch == 0 {
-            return Err(Refused("epochs are numbered from 1"));
-        }
-        if node == self.me && epoch > self.epoch {
-            return Err(Refused("it has not stood for election in that epoch"));
-        }
+        let epoch = self.place.check(from, &message, self.epoch)?;
         if !self.hears_of(epoch) {
             return Ok(());
         }
         match message {
-            Message::Election { candidate, .. } if candidate == self.me => match self.part {
+            Message::Election { candidate, .. } if candidate == self.place.me => match self.part {
                 Part::Stands(largest) => {
-                    if largest == self.me {
-                        out.send(self.next, Message::Elected { epoch, leader: self.me });
+                    if largest == self.place.me {
+                        out.send(
+                            self.place.next,
+                            Message::Elected { epoch, leader: self.place.me },
+                        );
                     }
                     self.settle(largest, out);
                 }
@@ -183,13 +137,13 @@ impl Machine for LeLann {
                     part @ Part::None => *part = Part::Passes,
                     Part::Passes | Part::Settled(_) => {}
                 }
-                out.send(self.next, message);
+                out.send(self.place.next, message);
             }
             Message::Elected { leader, .. } => {
-                if leader == self.me {
+                if leader == self.place.me {
                     return Ok(());
                 }
-                out.send(self.next, message);
+                out.send(self.place.next, message);
                 if !matches!(self.part, Part::Settled(_)) {
                     self.settle(leader, out);
                 }

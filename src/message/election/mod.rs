@@ -42,7 +42,7 @@ pub use bully::Bully;
 pub use bully_halt::BullyHalt;
 pub use chang_roberts::ChangRoberts;
 pub use echo::Echo;
-pub use elected::{Elected, Inherits};
+pub use elected::{Elected, Inherits, TellsAll};
 pub use extinction::Extinction;
 pub use le_lann::LeLann;
 pub use renamed::{FirstHasToken, Renamed};
@@ -148,6 +148,18 @@ impl ElectionCost {
     }
 }
 
+/// In how far nodes that live and have settled agree, as long as the network is not cut.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Agreement {
+    /// On one leader in each epoch.
+    InEpoch,
+    /// The same, and there is nothing to check: an epoch has the name of its leader, or only the
+    /// one initiator can decide.
+    Inherent,
+    /// On one leader, whatever the epoch.
+    Always,
+}
+
 /// One node of an election: a [`Machine`] that settles on a leader.
 ///
 /// ```
@@ -159,6 +171,9 @@ impl ElectionCost {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Election: Machine {
+    /// In how far nodes agree.
+    const AGREEMENT: Agreement = Agreement::InEpoch;
+
     /// The leader that this node has settled on; none before, and while an election is under way
     /// that it knows of.
     fn leadership(&self) -> Option<Leadership>;
@@ -174,6 +189,12 @@ pub trait Election: Machine {
         let mut views = live.iter().map(|node| cluster[node.index()].leadership());
         let first = views.next().flatten();
         first.is_some_and(|first| live.contains(first.leader)) && views.all(|view| view == first)
+    }
+
+    /// Whether these nodes can settle if they are those that live: somebody must, and where a
+    /// majority decides, a majority. Otherwise nobody leads.
+    fn can_settle(_cluster: &[&Self], live: &NodeSet) -> bool {
+        !live.is_empty()
     }
 
     /// Whether what always holds between the nodes does, beyond what holds for every election. None

@@ -1,12 +1,12 @@
 //! Locks whose node 0 is special, with any node in its place.
 
-use super::elected::Inherits;
+use super::elected::{Inherits, TellsAll};
 use crate::message::banta_efficient::Late;
 use crate::message::{
-    BantaEfficient, BantaFair, BantaSimple, Channels, Election, Input, Machine, NaimiTrehel,
+    BantaEfficient, BantaFair, BantaSimple, Channels, Input, Machine, NaimiTrehel,
     NaimiTrehelQueue, NodeId, Outbox, Output, Phase, Protocol, Refused, RicartAgrawalaToken,
     SinghalHeuristic, SuzukiKasami, SuzukiKasamiFifo, SuzukiKasamiFifoRing, Timer, TokenRing,
-    Topology, Violation, step,
+    Topology, step_part,
 };
 
 /// A lock whose token is at node 0 when it starts.
@@ -70,17 +70,10 @@ impl<P: FirstHasToken> Renamed<P> {
         input: Input<P::Message>,
         out: &mut Outbox<P::Message>,
     ) -> Result<(), Refused> {
-        let mut inner = Outbox::new();
-        step(&mut self.inner, input, &mut inner).map_err(|violation| match violation {
-            Violation::Unexpected(error) => Refused(error.why),
-            _ => Refused("it makes a mistake of its own"),
-        })?;
-        for output in inner.drain() {
+        for output in step_part(&mut self.inner, input)? {
             match output {
                 Output::Send { to, message } => out.send(exchange(self.first, to), message),
-                Output::SetTimer { timer, periods } => out.set_timer(timer, periods),
-                Output::Enter => out.enter(),
-                Output::Leader(leadership) => out.settle(leadership),
+                other => out.forward(other, |message| message),
             }
         }
         Ok(())
@@ -149,7 +142,7 @@ impl<P: FirstHasToken> Protocol for Renamed<P> {
 }
 
 /// The leader has the token.
-impl<E: Election, P: FirstHasToken> Inherits<E> for Renamed<P> {
+impl<E: TellsAll, P: FirstHasToken> Inherits<E> for Renamed<P> {
     fn inherit(election: &E, leader: NodeId) -> Self {
         Self::node(election.id(), leader, election.nodes())
     }

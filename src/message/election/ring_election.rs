@@ -334,13 +334,10 @@ impl Machine for RingElection {
     }
 
     fn notice(&mut self, notice: Notice, out: &mut Outbox<Message>) -> Result<(), Refused> {
+        notice.check(self.me, self.nodes())?;
         match notice {
-            Notice::Down(node) => {
-                self.me.check_peer(node, self.nodes())?;
-                self.is_down(node, out);
-            }
+            Notice::Down(node) => self.is_down(node, out),
             Notice::Up(node) => {
-                self.me.check_peer(node, self.nodes())?;
                 self.down.remove(node);
                 if self.next() == Some(node) {
                     self.call(out);

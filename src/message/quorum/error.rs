@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt;
 
 use super::Quorums;
-use crate::message::{NodeId, NodeSet};
+use crate::message::{ClusterError, NodeId, NodeSet};
 
 /// Quorums that cannot be.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -68,9 +68,7 @@ pub enum QuorumError {
 impl fmt::Display for QuorumError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::TooFewNodes(nodes) => {
-                write!(f, "{nodes} nodes have nobody to exclude: take 2 or more")
-            }
+            Self::TooFewNodes(nodes) => ClusterError::TooFewNodes(*nodes).fmt(f),
             Self::TooManyNodes(nodes) => {
                 let most = Quorums::MOST_NODES;
                 write!(f, "the sets of {nodes} nodes are too large: take at most {most} nodes")

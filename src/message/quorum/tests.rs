@@ -350,8 +350,5 @@ fn errors_say_what_to_do() {
         Quorums::triangle(7, Scheme::Row).unwrap_err().to_string(),
         "7 nodes do not fill a triangle: take 6 or 10 nodes, or a grid"
     );
-    assert_eq!(
-        Quorums::grid(1).unwrap_err().to_string(),
-        "1 nodes have nobody to exclude: take 2 or more"
-    );
+    assert_eq!(Quorums::grid(1).unwrap_err().to_string(), "1 node is no cluster: take 2 or more");
 }

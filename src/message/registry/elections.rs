@@ -29,34 +29,12 @@
 
 use std::fmt;
 
-use super::{ACQUAINTED, Portable, RegistryError};
+use super::{ACQUAINTED, ElectionVisitor, RegistryError};
 use crate::message::ring_election::{Announcement, Choice};
 use crate::message::{
-    Bully, BullyHalt, ChangRoberts, Channels, ClusterError, Echo, Election, Extinction, Graph,
-    LeLann, Machine, RingElection,
+    Bully, BullyHalt, ChangRoberts, Channels, ClusterError, Echo, Extinction, Graph, LeLann,
+    Machine, RingElection,
 };
-
-/// What every election of the registry can do: run under every runner, and travel if the feature
-/// `serde` is on.
-pub trait ShippedElection:
-    Election<Message: Portable + Send + Sync> + Portable + Send + Sync
-{
-}
-
-impl<E: Election<Message: Portable + Send + Sync> + Portable + Send + Sync> ShippedElection for E {}
-
-/// Does something with a cluster, whatever its election.
-pub trait ElectionVisitor {
-    /// What comes of it.
-    type Output;
-
-    /// Does it.
-    fn visit<E: ShippedElection>(
-        self,
-        algorithm: &'static ElectionAlgorithm,
-        cluster: Vec<E>,
-    ) -> Self::Output;
-}
 
 /// Along which lines the nodes of an election send.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -183,14 +161,14 @@ macro_rules! elections {
             name: $name,
             implemented_by: stringify!($type),
             paper: $paper,
-            arrangement: elections!(@option $($arrangement)?),
+            arrangement: row!(@option $($arrangement)?),
             ground: Ground::$ground,
             messages: $messages,
             needs: $needs,
             channels: <$type as Machine>::CHANNELS,
-            within_tmax: elections!(@flag $($tmax)?),
-            detector: elections!(@flag $($detector)?),
-            stands_crashes: elections!(@flag $($crashes)?),
+            within_tmax: row!(@flag $($tmax)?),
+            detector: row!(@flag $($detector)?),
+            stands_crashes: row!(@flag $($crashes)?),
             most_nodes: $most,
             nodes_to_show: $shown,
         }),*];
@@ -218,10 +196,6 @@ macro_rules! elections {
             }
         }
     };
-    (@option) => { None };
-    (@option $some:literal) => { Some($some) };
-    (@flag) => { false };
-    (@flag $some:ident) => { true };
 }
 
 elections! {
@@ -268,6 +242,7 @@ elections! {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::message::registry::ShippedElection;
 
     struct Named;
 

@@ -24,15 +24,29 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+/// What a row of a registry says of something that it may leave out.
+macro_rules! row {
+    (@option) => {
+        None
+    };
+    (@option $some:literal) => {
+        Some($some)
+    };
+    (@flag) => {
+        false
+    };
+    (@flag $some:ident) => {
+        true
+    };
+}
+
 mod elections;
 mod error;
 mod visitor;
 
 use std::fmt;
 
-pub use elections::{
-    ELECTIONS, ElectionAlgorithm, ElectionVisitor, Electorate, Ground, ShippedElection,
-};
+pub use elections::{ELECTIONS, ElectionAlgorithm, Electorate, Ground};
 
 use super::banta_efficient::Late;
 use super::quorum::{QuorumError, Scheme};
@@ -45,7 +59,7 @@ use super::{
 };
 
 pub use error::RegistryError;
-pub use visitor::{Portable, Shipped, Visitor};
+pub use visitor::{ElectionVisitor, Portable, Shipped, ShippedElection, Visitor};
 
 /// How nodes come to agree.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -186,12 +200,12 @@ macro_rules! algorithms {
             implemented_by: stringify!($type),
             paper: $paper,
             family: Family::$family,
-            arrangement: algorithms!(@option $($arrangement)?),
+            arrangement: row!(@option $($arrangement)?),
             messages: $messages,
             order: $order,
             channels: <$type as Machine>::CHANNELS,
-            several_entries: algorithms!(@flag $($several)?),
-            within_tmax: algorithms!(@flag $($tmax)?),
+            several_entries: row!(@flag $($several)?),
+            within_tmax: row!(@flag $($tmax)?),
             most_nodes: $most,
             nodes_to_show: $shown,
         }),*];
@@ -218,10 +232,6 @@ macro_rules! algorithms {
             }
         }
     };
-    (@option) => { None };
-    (@option $some:literal) => { Some($some) };
-    (@flag) => { false };
-    (@flag $some:ident) => { true };
 }
 
 fn maekawa(quorums: Result<Quorums, QuorumError>) -> Result<Vec<Maekawa>, ClusterError> {

@@ -1,8 +1,8 @@
 //! What can be done with a cluster, whatever its algorithm.
 
-use super::Algorithm;
-use crate::message::Claims;
+use super::{Algorithm, ElectionAlgorithm};
 use crate::message::actor::DataOf;
+use crate::message::{Claims, Election};
 
 /// What every algorithm of the registry can do: run under every runner, and travel if the feature
 /// `serde` is on.
@@ -33,4 +33,26 @@ pub trait Visitor {
     fn visit<P: Shipped>(self, algorithm: &'static Algorithm, cluster: Vec<P>) -> Self::Output
     where
         DataOf<P, ()>: Send + Sync;
+}
+
+/// What every election of the registry can do: run under every runner, and travel if the feature
+/// `serde` is on.
+pub trait ShippedElection:
+    Election<Message: Portable + Send + Sync> + Portable + Send + Sync
+{
+}
+
+impl<E: Election<Message: Portable + Send + Sync> + Portable + Send + Sync> ShippedElection for E {}
+
+/// The same for elections.
+pub trait ElectionVisitor {
+    /// What comes of it.
+    type Output;
+
+    /// Does it.
+    fn visit<E: ShippedElection>(
+        self,
+        algorithm: &'static ElectionAlgorithm,
+        cluster: Vec<E>,
+    ) -> Self::Output;
 }

@@ -12,6 +12,7 @@
 pub mod actor;
 #[cfg(all(feature = "check", not(exclusion_loom)))]
 pub mod check;
+mod plight;
 pub mod replay;
 mod scribe;
 pub mod sim;

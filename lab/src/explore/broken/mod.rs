@@ -14,6 +14,7 @@
 //! ricart_agrawala_ties(false).checker().spawn_bfs().join().assert_properties();
 //! ```
 
+pub mod altered;
 pub mod banta;
 pub mod banta_fair;
 pub mod elections;
@@ -21,10 +22,12 @@ pub mod maekawa;
 pub mod maekawa_voting;
 pub mod majority;
 pub mod permission;
+pub mod raymond_k;
 pub mod registers;
 pub mod singhal;
 pub mod started;
 pub mod token;
+pub mod waves;
 
 use crate::explore::drafts;
 use crate::explore::exploration::{Explored, ModelVisitor, Shown};
@@ -142,9 +145,9 @@ switched! {
         "a CONFIRM of a request that is over counts for the next";
     "lamport_unordered" is permission::lamport_unordered, violates "mutual exclusion":
         "channels do not keep order";
-    "raymond_k_combined" is permission::raymond_k_combined, violates "mutual exclusion":
+    "raymond_k_combined" is raymond_k::raymond_k_combined, violates "mutual exclusion":
         "an answer at once also answers a younger request that is held back";
-    "raymond_k_late_answer" is permission::raymond_k_late_answer, violates "mutual exclusion":
+    "raymond_k_late_answer" is raymond_k::raymond_k_late_answer, violates "mutual exclusion":
         "an answer that comes late counts for the next request";
     "naimi_trehel_forwarding" is token::naimi_trehel_forwarding, violates "no deadlock":
         "a request that finds the token resting is lost";
@@ -183,11 +186,15 @@ switched! {
     "bully_leads_at_once" is elections::bully_leads_at_once, violates "agreement":
         "a node that comes back leads without asking for the epoch";
     "bully_last_coordinator" is elections::bully_last_coordinator, violates "all can settle":
-        "it leads at once, and the last coordinator is believed, not the greatest";
+        "without epochs the last coordinator is believed, not the highest";
     "bully_old_view" is elections::bully_old_view, violates "all can settle":
-        "a node that recovers keeps its old view";
+        "a node that recovers keeps the leader that it had";
     "bully_halt_without_lives" is elections::bully_halt_without_lives, violates "one leader":
-        "an answer to a node's former life counts in this one";
+        "a node that comes back has forgotten its epoch, and takes an answer to its former life";
+    "bully_halt_split_brain" is elections::bully_halt_split_brain, violates "one leader":
+        "the network is cut, and nobody counts who acknowledges";
+    "bully_majority_told_late" is elections::bully_majority_told_late, violates "one leader":
+        "a leader that is cut off is told later than the others";
     "ring_orphan" is elections::ring_orphan, violates "all can settle":
         "only its caller takes a list off the ring";
     "ring_without_epochs" is elections::ring_without_epochs, violates "all can settle":

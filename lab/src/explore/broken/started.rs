@@ -8,7 +8,7 @@ use exclusion::message::extinction::Message as WaveMessage;
 use exclusion::message::{
     BullyHalt, Channels, Elected, Election, Epoch, Exclusive, Extinction, Graph, Inherits, Input,
     Leadership, Machine, Message, NodeId, Notice, Outbox, Output, Phase, Protocol, Raymond,
-    Refused, Violation, step,
+    Refused, step_part,
 };
 
 /// Raymond's tree, whose nodes start when they have a parent, and do not wait to be told that it is
@@ -38,13 +38,6 @@ pub fn central_empty_desk(flawed: bool) -> Check<Office> {
     Check::new(cluster.into_iter().map(office).collect()).crashes(1).recoveries(1)
 }
 
-fn refused(violation: Violation) -> Refused {
-    match violation {
-        Violation::Unexpected(error) => Refused(error.why),
-        _ => Refused("it goes astray"),
-    }
-}
-
 /// The echo algorithm with extinction, perhaps too early with what it says.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Eager {
@@ -60,21 +53,14 @@ impl Eager {
         input: Input<WaveMessage>,
         out: &mut Outbox<WaveMessage>,
     ) -> Result<(), Refused> {
-        let mut inner = Outbox::new();
-        step(&mut self.inner, input, &mut inner).map_err(refused)?;
+        let outputs = step_part(&mut self.inner, input)?;
         if self.flawed && self.inner.parent().is_some() && !self.began {
             // The flaw: the parent may change.
             self.began = true;
             let leader = self.inner.parent().expect("it has one");
             out.settle(Leadership { epoch: Epoch::numbered(1), leader });
         }
-        for output in inner.drain() {
-            match output {
-                Output::Send { to, message } => out.send(to, message),
-                Output::Leader(leadership) => out.settle(leadership),
-                _ => {}
-            }
-        }
+        outputs.into_iter().for_each(|output| out.forward(output, |message| message));
         Ok(())
     }
 }
@@ -178,13 +164,10 @@ impl Office {
         input: Input<HaltMessage>,
         out: &mut Outbox<Note>,
     ) -> Result<(), Refused> {
-        let mut inner = Outbox::new();
-        step(&mut self.election, input, &mut inner).map_err(refused)?;
-        for output in inner.drain() {
+        for output in step_part(&mut self.election, input)? {
             match output {
-                Output::Send { to, message } => out.send(to, Note::Election(message)),
                 Output::Leader(leadership) => self.follow(leadership, out),
-                _ => {}
+                other => out.forward(other, Note::Election),
             }
         }
         Ok(())

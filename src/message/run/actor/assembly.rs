@@ -1,12 +1,14 @@
 //! Elections among threads.
 
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use super::cluster::{Cluster, Ended};
 use super::error::{Down, StartError};
 use super::post::{Mail, Order};
-use crate::message::{ClusterError, Election, Leadership, NodeId, NodeSet, Traffic, Unattended};
+use crate::message::{
+    ClusterError, Election, Happening, Leadership, NodeId, NodeSet, Notice, Trace, Traffic,
+    Unattended,
+};
 
 /// The nodes of an election, each a thread. They can be crashed and brought back; a detector that
 /// is right tells the others.
@@ -23,7 +25,9 @@ use crate::message::{ClusterError, Election, Leadership, NodeId, NodeSet, Traffi
 ///
 /// assembly.crash(NodeId(3))?;
 /// assert_eq!(assembly.wait(minute)?.map(|it| it.leader), Some(NodeId(2)));
-/// assert!(assembly.shutdown().messages.of("HALT") >= 3 + 2);
+/// let report = assembly.shutdown();
+/// assert!(report.messages.of("HALT") >= 3 + 2);
+/// println!("it took {:?} from the crash until all had settled", report.time);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
@@ -89,6 +93,31 @@ where
         Ok(())
     }
 
+    /// Nothing passes between these nodes and the others from now on, and each side is told that
+    /// the other is down. A cut that was there before is over.
+    ///
+    /// # Errors
+    /// If one of them is not there.
+    pub fn cut(&self, side: impl IntoIterator<Item = NodeId>) -> Result<(), ClusterError> {
+        let nodes = self.cluster.nodes();
+        let known = |node| ClusterError::check_node(node, nodes);
+        let side = side.into_iter().map(known).collect::<Result<Vec<_>, _>>()?;
+        self.split(Some(NodeSet::of(nodes, side)));
+        Ok(())
+    }
+
+    /// The cut is over, and both sides are told.
+    pub fn heal(&self) {
+        self.split(None);
+    }
+
+    fn split(&self, side: Option<NodeSet>) {
+        self.cluster.shared.reach.cut(side);
+        for inbox in &self.cluster.shared.inboxes {
+            let _ = inbox.send(Mail::Order(Order::Look));
+        }
+    }
+
     /// Whom a node has for its leader.
     ///
     /// # Errors
@@ -119,19 +148,24 @@ where
     /// How long to sleep before looking again.
     const NAP: Duration = Duration::from_micros(200);
 
-    /// The leader that all have settled on, if so. Nodes are looked at one after the other.
+    /// The nodes as they are. They are looked at one after the other.
+    fn nodes(&self) -> Vec<E> {
+        let nodes = NodeId::all(self.cluster.nodes());
+        nodes.map(|node| self.cluster.shared.post(0, node).node().0).collect()
+    }
+
+    /// The leader that all have settled on, if so.
     fn settled(&self) -> Option<Leadership> {
-        let count = self.cluster.nodes();
-        let live = NodeSet::of(count, NodeId::all(count).filter(|&node| !self.is_down(node)));
-        let nodes = NodeId::all(count).map(|node| self.cluster.shared.post(0, node).node().0);
-        let nodes: Vec<E> = nodes.collect();
+        let nodes = self.nodes();
+        let live = NodeId::all(nodes.len()).filter(|&node| !self.is_down(node));
+        let live = NodeSet::of(nodes.len(), live);
         let done = E::is_done(&nodes.iter().collect::<Vec<_>>(), &live);
         let mut views = live.iter().filter_map(|node| nodes[node.index()].leadership());
         views.next().filter(|_| done)
     }
 
     fn is_down(&self, node: NodeId) -> bool {
-        self.cluster.shared.is_down[node.index()].load(Ordering::SeqCst)
+        self.cluster.shared.reach.is_down(node)
     }
 
     fn order(&self, node: NodeId, order: Order) -> Result<(), ClusterError> {
@@ -145,8 +179,69 @@ where
         self.cluster.messages()
     }
 
-    /// Stops all nodes and waits for their threads. The trace is of the whole election.
-    pub fn shutdown(self) -> Ended<()> {
-        self.cluster.shutdown()
+    /// Stops all nodes, and says what came of it.
+    pub fn shutdown(self) -> AssemblyReport {
+        let leader = self.settled();
+        let views = self.nodes().iter().map(Election::leadership).collect();
+        let down = NodeId::all(self.cluster.nodes()).filter(|&node| self.is_down(node)).collect();
+        let Ended { messages, mut traces, .. } = self.cluster.shutdown();
+        let trace = traces.pop().unwrap_or_default();
+        AssemblyReport { messages, leader, views, down, time: time_to_settle(&trace), trace }
+    }
+}
+
+/// What came of an election among threads.
+#[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
+pub struct AssemblyReport {
+    /// The messages, by kind. What was sent to the dead counts.
+    pub messages: Traffic,
+    /// The leader, if all nodes that live have settled on it.
+    pub leader: Option<Leadership>,
+    /// Whom each node has for its leader. What the dead believed is among them.
+    pub views: Vec<Option<Leadership>>,
+    /// Who is down.
+    pub down: Vec<NodeId>,
+    /// How long it took from the last call, crash or recovery until the last node settled. None if
+    /// nobody has settled since.
+    pub time: Option<Duration>,
+    /// Every event, in microseconds since the start.
+    pub trace: Trace,
+}
+
+fn time_to_settle(trace: &Trace) -> Option<Duration> {
+    let mut since = None;
+    let mut settled = None;
+    for event in &trace.events {
+        match event.happening {
+            Happening::Calls | Happening::Crashes | Happening::Learns(Notice::Recovered) => {
+                (since, settled) = (Some(event.time), None);
+            }
+            Happening::Settles(_) => settled = Some(event.time),
+            _ => {}
+        }
+    }
+    let micros = settled?.as_units() - since?.as_units();
+    Some(Duration::from_secs_f64(micros / 1e6))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::message::BullyHalt;
+
+    /// A node that recovers looks who is down. That may come to it after the other is up again.
+    #[test]
+    fn news_that_a_node_is_down_is_not_believed_when_it_is_up() {
+        let nodes = BullyHalt::cluster(3).expect("three are enough");
+        let assembly = Assembly::start(nodes, Duration::from_millis(20)).expect("it starts");
+        let stale = Mail::Fate { node: NodeId(2), is_down: true };
+        assert!(assembly.cluster.shared.inboxes[0].send(stale).is_ok());
+        assembly.call(NodeId(0)).expect("it is there");
+        let settled = assembly.wait(Duration::from_secs(60)).expect("nothing is refused");
+        assert_eq!(settled.map(|it| it.leader), Some(NodeId(2)));
+        let trace = assembly.shutdown().trace;
+        let told = Happening::Learns(Notice::Down(NodeId(2)));
+        assert!(trace.events.iter().all(|event| event.happening != told), "{trace}");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::sync::PoisonError;
-use std::sync::atomic::{AtomicBool, AtomicUsize};
+use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
 
 use scopeguard::ScopeGuard;
@@ -11,6 +11,7 @@ use super::data::{DataOf, Guarded};
 use super::error::{Down, HandleError, StartError};
 use super::handle::Handle;
 use super::post::{Mail, Post, Wires};
+use super::reach::Reach;
 use super::record::Record;
 use super::serve::serve;
 use crate::lock::sync::threads::{Arc, JoinHandle, Mutex, Receiver, Sender, channel, spawn};
@@ -33,8 +34,8 @@ pub(super) struct Shared<P: Protocol, T> {
     pub(super) period: Duration,
     /// The seed from which messages are shuffled, if they are.
     pub(super) shuffle: Option<u64>,
-    /// Which nodes are down, where that is no reason for the others to stop.
-    pub(super) is_down: Vec<AtomicBool>,
+    /// Which nodes are down or cut off, where that is no reason for the others to stop.
+    pub(super) reach: Reach,
     /// Why nobody is let in any more. The first reason stays.
     down: Mutex<Option<Down>>,
 }
@@ -53,7 +54,8 @@ pub(super) struct Resource<P: Protocol, T> {
 impl<P: Protocol, T> Shared<P, T> {
     pub(super) fn wires(&self, resource: usize, me: NodeId) -> Wires<'_, P::Message> {
         let record = self.resources[resource].record.as_ref();
-        Wires { me, resource, inboxes: &self.inboxes, period: self.period, record }
+        let (inboxes, reach, period) = (&self.inboxes[..], &self.reach, self.period);
+        Wires { me, resource, inboxes, reach, period, record }
     }
 
     pub(super) fn post(&self, resource: usize, node: NodeId) -> &Post<P> {
@@ -398,7 +400,7 @@ where
             receivers: receivers.into_iter().map(Mutex::new).collect(),
             period: self.period,
             shuffle: self.shuffle,
-            is_down: (0..first).map(|_| AtomicBool::new(false)).collect(),
+            reach: Reach::new(first),
             down: Mutex::new(None),
         });
         // Before any thread runs and any user asks. If a node fails, everybody is told.

@@ -40,10 +40,11 @@ mod data;
 mod error;
 mod handle;
 mod post;
+mod reach;
 mod record;
 mod serve;
 
-pub use assembly::Assembly;
+pub use assembly::{Assembly, AssemblyReport};
 pub use cluster::{Builder, Cluster, Ended};
 pub use data::{DataOf, Guarded};
 pub use error::{Down, HandleError, StartError};

@@ -4,6 +4,7 @@ use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
 use super::error::Down;
+use super::reach::Reach;
 use super::record::{Record, Step};
 use crate::lock::sync::threads::{Condvar, Mutex, MutexGuard, Sender, wait_until};
 use crate::message::{
@@ -30,6 +31,8 @@ pub(super) enum Order {
     Elect,
     Crash,
     Recover,
+    /// To look who is cut off, and who is not any more.
+    Look,
 }
 
 /// One node of one resource.
@@ -144,6 +147,7 @@ pub(super) struct Wires<'a, M> {
     pub(super) me: NodeId,
     pub(super) resource: usize,
     pub(super) inboxes: &'a [Sender<Mail<M>>],
+    pub(super) reach: &'a Reach,
     pub(super) period: Duration,
     pub(super) record: Option<&'a Record>,
 }
@@ -191,13 +195,16 @@ impl<P: Protocol> State<P> {
 
     /// Performs the node's outputs, and writes them down.
     fn perform(&mut self, wires: &Wires<'_, P::Message>, mut writing: Option<Step<'_>>) {
-        let &Wires { me, resource, inboxes, period, .. } = wires;
+        let &Wires { me, resource, inboxes, reach, period, .. } = wires;
         let life = self.life;
         for output in self.out.drain() {
             let number = writing.as_mut().map_or(0, |writing| writing.output(&output));
             match output {
                 Output::Send { to, message } => {
                     self.sent.count(message.kind());
+                    if reach.is_cut(me, to) {
+                        continue;
+                    }
                     // Fails if the receiver is gone; then the cluster is down and everybody is
                     // told.
                     let mail = Mail::Message { resource, from: me, message, number };

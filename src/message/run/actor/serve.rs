@@ -2,7 +2,6 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use super::cluster::Shared;
@@ -77,7 +76,7 @@ impl<P: Protocol, T> Serving<'_, P, T> {
         message: P::Message,
         number: u64,
     ) -> Result<(), Down> {
-        if self.life.is_down {
+        if self.life.is_down || self.shared.reach.is_cut(from, self.me) {
             return Ok(());
         }
         self.learn(from, false)?;
@@ -98,24 +97,28 @@ impl<P: Protocol, T> Serving<'_, P, T> {
                     }
                 }
                 // All that it has sent is in the inboxes before this.
-                self.shared.is_down[self.me.index()].store(true, Ordering::SeqCst);
+                self.shared.reach.set_down(self.me, true);
                 self.tell_others(true);
                 Ok(())
             }
             (Order::Recover, true) => {
                 self.life.is_down = false;
-                self.shared.is_down[self.me.index()].store(false, Ordering::SeqCst);
+                self.shared.reach.set_down(self.me, false);
                 self.tell_others(false);
-                // It is told who is down, after what they have sent before.
+                // It is told who seems down, after what they have sent before.
                 for node in self.me.others(self.shared.inboxes.len()) {
-                    if self.shared.is_down[node.index()].load(Ordering::SeqCst) {
+                    if self.shared.reach.seems_down(self.me, node) {
                         let fate = Mail::Fate { node, is_down: true };
                         let _ = self.shared.inboxes[self.me.index()].send(fate);
                     }
                 }
                 self.give(&Input::Notice(Notice::Recovered))
             }
-            (Order::Elect | Order::Crash, true) | (Order::Recover, false) => Ok(()),
+            (Order::Look, false) => {
+                let nodes = self.me.others(self.shared.inboxes.len());
+                nodes.into_iter().try_for_each(|node| self.look(node))
+            }
+            (Order::Elect | Order::Crash | Order::Look, true) | (Order::Recover, false) => Ok(()),
         }
     }
 
@@ -126,8 +129,28 @@ impl<P: Protocol, T> Serving<'_, P, T> {
         }
     }
 
+    /// Looks whether a node is cut off. If it is down, it has said so itself.
+    fn look(&mut self, node: NodeId) -> Result<(), Down> {
+        let reach = &self.shared.reach;
+        match (reach.is_cut(self.me, node), reach.is_down(node)) {
+            (true, _) => self.learn(node, true),
+            (false, true) => Ok(()),
+            (false, false) => self.learn(node, false),
+        }
+    }
+
     /// Hears of the fate of a node, if it is news.
     fn learn(&mut self, node: NodeId, is_down: bool) -> Result<(), Down> {
+        let reach = &self.shared.reach;
+        let is_true = match is_down {
+            // It may come after the node is up again. Then no more news of it would come.
+            true => reach.seems_down(self.me, node),
+            // It comes again when the cut is over.
+            false => !reach.is_cut(self.me, node),
+        };
+        if !is_true {
+            return Ok(());
+        }
         let Life { told, is_down: i_am_down, .. } = &mut self.life;
         let is_news = !*i_am_down && if is_down { told.insert(node) } else { told.remove(node) };
         match (is_news, is_down) {

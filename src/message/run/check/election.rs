@@ -4,27 +4,34 @@ use stateright::Property;
 
 use super::model::Check;
 use super::progress::Progress;
-use super::state::State;
-use crate::message::{Election, Leadership, NodeId, NodeSet, Protocol, Unattended};
+use super::state::{Action, State};
+use crate::message::{Agreement, Election, Leadership, NodeId, NodeSet, Protocol, Unattended};
 
 /// What is claimed of an election.
 #[derive(Clone, Debug)]
 pub(super) struct ElectionClaims<P: Protocol> {
     leadership: fn(&P) -> Option<Leadership>,
     is_done: fn(&State<P>) -> bool,
+    can_settle: fn(&State<P>) -> bool,
     invariant: fn(&State<P>) -> Option<Result<(), &'static str>>,
     has_invariant: bool,
-    one_leader: bool,
+    agreement: Agreement,
     /// Whether all can settle.
     all_settle: bool,
 }
 
 impl<P: Protocol> ElectionClaims<P> {
     pub(super) fn properties(&self) -> Vec<Property<Check<P>>> {
-        let mut properties = vec![
-            Property::always("agreement", Check::agrees),
-            Property::always("expected inputs only", Check::is_as_expected),
-        ];
+        let mut properties = vec![Property::always("expected inputs only", Check::is_as_expected)];
+        match self.agreement {
+            Agreement::InEpoch => {
+                properties.push(Property::always("agreement", Check::agrees));
+            }
+            Agreement::Inherent => {}
+            Agreement::Always => {
+                properties.push(Property::always("one leader", Check::has_one_leader));
+            }
+        }
         if self.all_settle {
             properties.push(Property::sometimes("all settle", Check::is_settled));
         } else {
@@ -32,9 +39,6 @@ impl<P: Protocol> ElectionClaims<P> {
         }
         if self.has_invariant {
             properties.push(Property::always("invariant", Check::keeps_election_invariant));
-        }
-        if self.one_leader {
-            properties.push(Property::always("one leader", Check::has_one_leader));
         }
         properties
     }
@@ -67,9 +71,13 @@ impl<E: Election> Check<Unattended<E>> {
                 let live = NodeSet::of(state.nodes.len(), state.live());
                 E::is_done(&machines(&state.nodes), &live)
             },
+            can_settle: |state| {
+                let live = NodeSet::of(state.nodes.len(), state.live());
+                E::can_settle(&machines(&state.nodes), &live)
+            },
             invariant: |state| E::invariant(&machines(&state.nodes)),
             has_invariant,
-            one_leader: false,
+            agreement: E::AGREEMENT,
             all_settle: true,
         });
         check
@@ -93,11 +101,11 @@ impl<E: Election> Check<Unattended<E>> {
         self
     }
 
-    /// Claims that all nodes that live and have settled have settled alike, whatever the epoch.
+    /// Claims another agreement than the algorithm [does](Election::AGREEMENT).
     #[must_use]
-    pub fn one_leader(mut self) -> Self {
+    pub fn agreeing(mut self, agreement: Agreement) -> Self {
         if let Some(claims) = &mut self.election {
-            claims.one_leader = true;
+            claims.agreement = agreement;
         }
         self
     }
@@ -113,7 +121,8 @@ impl<P: Protocol> Check<P> {
         self.election.as_ref().filter(|claims| claims.all_settle).map(|_| Progress {
             name: "all can settle",
             goal: Self::is_settled_or_was_never_called,
-            counts: |action| !action.is_fault(),
+            // Nobody need call again for the others to settle.
+            counts: |action| !action.is_fault() && !matches!(action, Action::Elect(_)),
         })
     }
 
@@ -151,12 +160,21 @@ impl<P: Protocol> Check<P> {
         silent && self.election.as_ref().is_some_and(|claims| (claims.is_done)(state))
     }
 
+    /// Whether too few live to settle, and none of them has a leader.
+    fn is_beyond_settling(&self, state: &State<P>) -> bool {
+        let can_settle = |claims: &ElectionClaims<P>| (claims.can_settle)(state);
+        !self.has_views(state) && !self.election.as_ref().is_some_and(can_settle)
+    }
+
     /// Where nobody has called yet, nothing need come of it. What went wrong is told elsewhere.
     fn is_settled_or_was_never_called(&self, state: &State<P>) -> bool {
         let asked = |(user, &wanted): (&super::state::Wish, &u8)| user.requests_left < wanted;
         let called = state.users.iter().zip(self.wanted()).any(asked);
-        let recoveries_left = state.plight.as_ref().map(|plight| plight.recoveries_left);
+        let recoveries_left = state.troubles.as_ref().map(|troubles| troubles.recoveries_left);
         let came_back = recoveries_left.is_some_and(|left| left < self.faults().1);
-        !(called || came_back) || state.violation.is_some() || self.is_settled(state)
+        !(called || came_back)
+            || state.violation.is_some()
+            || self.is_settled(state)
+            || self.is_beyond_settling(state)
     }
 }

@@ -22,7 +22,7 @@
 //!
 //! | property | holds if |
 //! |---|---|
-//! | `agreement` | no two nodes that live have settled on two leaders in one epoch |
+//! | `agreement` | in an epoch nodes that live settle on one leader, where it does not name one |
 //! | `expected inputs only` | as above |
 //! | `invariant` | the election's own does, if it has one |
 //! | `one leader` | nodes that live have settled alike, where that is claimed |
@@ -42,6 +42,7 @@
 #![forbid(unsafe_code)]
 
 mod election;
+mod lock;
 mod model;
 mod network;
 mod plight;

@@ -3,12 +3,12 @@
 use stateright::{Model, Property};
 
 use super::election::ElectionClaims;
+use super::lock::Invariant;
 use super::network::Network;
-use super::plight::Plight;
+use super::plight::{Cut, Troubles};
 use super::state::{Action, Ghosts, Rules, State, Wish};
 use crate::message::{
-    Channels, Claims, ClusterError, Input, Machine, NodeId, NodeSet, Phase, Protocol, Stamp,
-    TokenClaim,
+    Channels, ClusterError, Input, NodeId, NodeSet, Phase, Protocol, Stamp, TokenClaim,
 };
 
 /// When a timer may run out.
@@ -42,27 +42,23 @@ pub enum Users {
 /// A cluster to be explored. See the [module](super).
 #[derive(Clone, Debug)]
 pub struct Check<P: Protocol> {
-    nodes: Vec<P>,
-    requests: Vec<u8>,
+    pub(super) nodes: Vec<P>,
+    pub(super) requests: Vec<u8>,
     channels: Channels,
-    timers: Timers,
-    users: Users,
-    most_passed: Option<u8>,
-    most_sent: Option<f64>,
-    invariant: Option<Invariant<P>>,
-    token: Option<TokenClaim<P>>,
-    stamp: Option<fn(&P) -> Option<Stamp>>,
+    pub(super) timers: Timers,
+    pub(super) users: Users,
+    pub(super) most_passed: Option<u8>,
+    pub(super) most_sent: Option<f64>,
+    pub(super) invariant: Option<Invariant<P>>,
+    pub(super) token: Option<TokenClaim<P>>,
+    pub(super) stamp: Option<fn(&P) -> Option<Stamp>>,
     crashes: u8,
     /// The nodes that may crash.
     crashable: NodeSet,
     recoveries: u8,
-    cut: Option<NodeSet>,
+    cut: Option<Cut>,
     pub(super) election: Option<ElectionClaims<P>>,
 }
-
-/// The invariant over nodes and messages in flight. None if the algorithm claims none.
-type Invariant<P> =
-    fn(&[P], &[(NodeId, NodeId, &<P as Machine>::Message)]) -> Option<Result<(), &'static str>>;
 
 impl<P: Protocol> Check<P> {
     /// A cluster in which each user wants in once, on the channels that the protocol needs.
@@ -151,14 +147,38 @@ impl<P: Protocol> Check<P> {
         self
     }
 
-    /// Nothing passes between these nodes and the others, and each side is told that the other is
-    /// down.
+    /// Nothing ever passes between these nodes and the others, and each side is told, sooner or
+    /// later, that the other is down.
     ///
     /// # Panics
     /// If one of them is not there.
     #[must_use]
     pub fn cut(mut self, side: impl IntoIterator<Item = NodeId>) -> Self {
-        self.cut = Some(NodeSet::of(self.nodes.len(), side));
+        let side = NodeSet::of(self.nodes.len(), side);
+        self.cut = Some(Cut { side, for_ever: true, told_at_once: false });
+        self
+    }
+
+    /// The same, but the cut begins at any moment, once, and is over at any later one. Then each
+    /// side is told, sooner or later, that the other is up. What is on its way when it begins is
+    /// lost.
+    ///
+    /// # Panics
+    /// If one of them is not there.
+    #[must_use]
+    pub fn cut_for_a_while(mut self, side: impl IntoIterator<Item = NodeId>) -> Self {
+        let side = NodeSet::of(self.nodes.len(), side);
+        self.cut = Some(Cut { side, for_ever: false, told_at_once: false });
+        self
+    }
+
+    /// All are told of a cut that [begins](Self::cut_for_a_while) at that very moment, and of its
+    /// end.
+    #[must_use]
+    pub fn told_at_once(mut self) -> Self {
+        if let Some(cut) = &mut self.cut {
+            cut.told_at_once = true;
+        }
         self
     }
 
@@ -220,81 +240,6 @@ impl<P: Protocol> Check<P> {
         (self.channels, self.timers, self.users)
     }
 
-    fn is_exclusive(&self, state: &State<P>) -> bool {
-        state.inside().count() <= self.nodes[0].entries_at_a_time()
-    }
-
-    pub(super) fn is_as_expected(&self, state: &State<P>) -> bool {
-        state.violation.is_none()
-    }
-
-    fn is_alive(&self, state: &State<P>) -> bool {
-        state.violation.is_some()
-            || !state.is_silent()
-            || state.waiting().next().is_none()
-            || self.has_news(state)
-    }
-
-    /// Whether a detector has something to tell.
-    fn has_news(&self, state: &State<P>) -> bool {
-        let nodes = NodeId::all(self.nodes.len());
-        state.plight.is_some() && {
-            let rules = self.rules();
-            nodes.clone().any(|one| nodes.clone().any(|other| state.has_news(one, other, &rules)))
-        }
-    }
-
-    fn keeps_invariant(&self, state: &State<P>) -> bool {
-        let in_flight: Vec<_> = state.in_flight().collect();
-        self.invariant.is_none_or(|invariant| {
-            invariant(&state.nodes, &in_flight).is_none_or(|holds| holds.is_ok())
-        })
-    }
-
-    fn is_done(&self, state: &State<P>) -> bool {
-        state.users.iter().all(|user| user.requests_left == 0 && user.phase.is_idle())
-    }
-
-    fn is_contended(&self, state: &State<P>) -> bool {
-        state.waiting().count() + state.inside().count() >= 2
-    }
-
-    fn has_one_token(&self, state: &State<P>) -> bool {
-        self.token.as_ref().is_none_or(|token| {
-            let held = state.nodes.iter().filter(|node| (token.has)(node)).count();
-            let sent = state.in_flight().filter(|(_, _, message)| (token.is)(message)).count();
-            held + sent == 1
-        })
-    }
-
-    fn is_in_order(&self, state: &State<P>) -> bool {
-        self.stamp.is_none_or(|stamp| {
-            let stamp = |node: NodeId| stamp(&state.nodes[node.index()]);
-            state.inside().all(|inside| state.waiting().all(|waits| stamp(inside) < stamp(waits)))
-        })
-    }
-
-    fn is_patient(&self, state: &State<P>) -> bool {
-        self.most_passed.is_none_or(|most| state.users.iter().all(|user| user.passed <= most))
-    }
-
-    fn is_at_its_cost(&self, state: &State<P>) -> bool {
-        let left: u32 = state.users.iter().map(|user| u32::from(user.requests_left)).sum();
-        let asked = self.wanted_in_all() - left;
-        self.most_sent.is_none_or(|most| f64::from(state.sent) <= most * f64::from(asked))
-    }
-
-    fn wanted_in_all(&self) -> u32 {
-        self.requests.iter().map(|&times| u32::from(times)).sum()
-    }
-
-    /// The bound on bypass, if the others want in often enough to exceed it.
-    fn bound_on_passing(&self) -> Option<u8> {
-        let waits = self.requests.iter().filter(|&&times| times > 0);
-        let others = waits.map(|&times| self.wanted_in_all() - u32::from(times)).max().unwrap_or(0);
-        self.most_passed.filter(|&most| others > u32::from(most))
-    }
-
     fn ghosts(&self) -> Ghosts {
         // Count up to one more than the bound. That is enough to see a violation, and keeps the
         // state space finite.
@@ -305,6 +250,12 @@ impl<P: Protocol> Check<P> {
     fn rules(&self) -> Rules {
         let timed = self.timers == Timers::Timed;
         Rules { ghosts: self.ghosts(), timed, cut: self.cut.clone() }
+    }
+
+    fn troubles(&self) -> Option<Troubles> {
+        let (nodes, cut) = (self.nodes.len(), self.cut.as_ref());
+        let any = self.crashes > 0 || cut.is_some();
+        any.then(|| Troubles::new(nodes, self.crashes, self.recoveries, cut))
     }
 
     /// Whether a timer may run out that has so many periods left.
@@ -318,54 +269,26 @@ impl<P: Protocol> Check<P> {
 
     /// What may befall the nodes, and what they are told.
     fn add_faults(&self, state: &State<P>, actions: &mut Vec<Action<P::Message>>) {
-        let Some(plight) = &state.plight else { return };
-        let rules = self.rules();
+        let Some(troubles) = &state.troubles else { return };
         let nodes = NodeId::all(self.nodes.len());
         for node in nodes.clone() {
-            let is_down = plight.down.contains(node);
-            if !is_down && plight.crashes_left > 0 && self.crashable.contains(node) {
+            let is_down = troubles.plight.down.contains(node);
+            if !is_down && troubles.crashes_left > 0 && self.crashable.contains(node) {
                 actions.push(Action::Crash(node));
             }
-            if is_down && plight.recoveries_left > 0 {
+            if is_down && troubles.recoveries_left > 0 {
                 actions.push(Action::Recover(node));
             }
-            let observers = nodes.clone().filter(|&it| state.has_news(it, node, &rules));
+            let observers = nodes.clone().filter(|&it| state.has_news(it, node));
             actions.extend(observers.map(|observer| Action::Notify { observer, node }));
         }
-    }
-}
-
-impl<P: Claims> Check<P> {
-    /// Claims all that the algorithm [claims](Claims) about itself: its bound on messages, its
-    /// invariant, its token, its order, and its bound on bypass for these [users](Users).
-    #[must_use]
-    pub fn as_claimed(self) -> Self {
-        let mut check = self.keeps_its_invariant().at_its_cost();
-        check.token = P::token();
-        check.stamp = P::order();
-        let bypass = P::bypass(&check.nodes);
-        let most = match check.users {
-            Users::AnyTime => bypass.always,
-            Users::Unhurried => bypass.quick,
-        };
-        check.most_passed = most.map(|most| u8::try_from(most).unwrap_or(u8::MAX));
-        check
-    }
-
-    /// Claims that the algorithm's own [invariant](Claims::invariant) holds, if it has one.
-    #[must_use]
-    pub fn keeps_its_invariant(mut self) -> Self {
-        let has_one = P::invariant(&self.nodes, &[]).is_some();
-        self.invariant = has_one.then_some(P::invariant as Invariant<P>);
-        self
-    }
-
-    /// Claims that no more messages are sent than the algorithm's [bound](Claims::most_messages)
-    /// allows, if it has one.
-    #[must_use]
-    pub fn at_its_cost(self) -> Self {
-        let most = P::most_messages(&self.nodes, self.timers == Timers::InTime);
-        self.at_most(most.unwrap_or(f64::INFINITY))
+        if troubles.may_be_cut {
+            actions.push(Action::Cut);
+        }
+        let is_over = |cut: &Cut| !cut.for_ever && troubles.plight.side.is_some();
+        if self.cut.as_ref().is_some_and(is_over) {
+            actions.push(Action::Heal);
+        }
     }
 }
 
@@ -382,8 +305,7 @@ impl<P: Protocol> Model for Check<P> {
             users: self.requests.iter().map(user).collect(),
             violation: None,
             sent: 0,
-            plight: (self.crashes > 0 || self.cut.is_some())
-                .then(|| Box::new(Plight::new(self.nodes.len(), self.crashes, self.recoveries))),
+            troubles: self.troubles().map(Box::new),
         };
         let rules = self.rules();
         for node in NodeId::all(self.nodes.len()) {
@@ -440,30 +362,6 @@ impl<P: Protocol> Model for Check<P> {
         if let Some(claims) = &self.election {
             return claims.properties();
         }
-        let mut properties = vec![
-            Property::always("mutual exclusion", Self::is_exclusive),
-            Property::always("expected inputs only", Self::is_as_expected),
-            Property::always("no deadlock", Self::is_alive),
-            Property::sometimes("everybody enters", Self::is_done),
-        ];
-        if self.requests.iter().filter(|&&requests| requests > 0).count() > 1 {
-            properties.push(Property::sometimes("two contend", Self::is_contended));
-        }
-        if self.invariant.is_some() {
-            properties.push(Property::always("invariant", Self::keeps_invariant));
-        }
-        if self.token.is_some() {
-            properties.push(Property::always("one token", Self::has_one_token));
-        }
-        if self.stamp.is_some() {
-            properties.push(Property::always("order", Self::is_in_order));
-        }
-        if self.bound_on_passing().is_some() {
-            properties.push(Property::always("bypass", Self::is_patient));
-        }
-        if self.most_sent.is_some() {
-            properties.push(Property::always("cost", Self::is_at_its_cost));
-        }
-        properties
+        self.lock_properties()
     }
 }

@@ -1,35 +1,44 @@
-//! Who is down, who is cut off, who knows, and how much more may befall them.
+//! What befalls the nodes, and how much more may.
 
 use super::network::Sent;
 use super::state::{Rules, State};
+use crate::message::run::plight::Plight;
 use crate::message::{Input, NodeId, NodeSet, Notice, Phase, Protocol};
 
-/// What has befallen the nodes.
+/// When the network is cut in two, and what the detectors make of it.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub(super) struct Plight {
-    pub(super) down: NodeSet,
-    /// Whom each node has been told to be down.
-    pub(super) told: Vec<NodeSet>,
+pub(super) struct Cut {
+    /// One side of it.
+    pub(super) side: NodeSet,
+    /// Whether it is there from the beginning, and for ever. Otherwise it begins at any moment, and
+    /// is over at any later one.
+    pub(super) for_ever: bool,
+    /// Whether all detectors tell at the moment when it begins, and when it is over.
+    pub(super) told_at_once: bool,
+}
+
+/// What has befallen the nodes, and what still may.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Troubles {
+    pub(super) plight: Plight,
     pub(super) crashes_left: u8,
     pub(super) recoveries_left: u8,
+    pub(super) may_be_cut: bool,
 }
 
-impl Plight {
-    pub(super) fn new(nodes: usize, crashes_left: u8, recoveries_left: u8) -> Self {
-        let nobody = NodeSet::empty(nodes);
-        Self { down: nobody.clone(), told: vec![nobody; nodes], crashes_left, recoveries_left }
+impl Troubles {
+    pub(super) fn new(nodes: usize, crashes: u8, recoveries: u8, cut: Option<&Cut>) -> Self {
+        let mut plight = Plight::new(nodes);
+        plight.side = cut.filter(|cut| cut.for_ever).map(|cut| cut.side.clone());
+        let may_be_cut = cut.is_some_and(|cut| !cut.for_ever);
+        Self { plight, crashes_left: crashes, recoveries_left: recoveries, may_be_cut }
     }
-}
-
-/// Whether a cut is between two nodes.
-pub(super) fn is_cut(cut: Option<&NodeSet>, one: NodeId, other: NodeId) -> bool {
-    cut.is_some_and(|side| side.contains(one) != side.contains(other))
 }
 
 impl<P: Protocol> State<P> {
     /// Whether a node is down.
     pub fn is_down(&self, node: NodeId) -> bool {
-        self.plight.as_ref().is_some_and(|plight| plight.down.contains(node))
+        self.plight().is_some_and(|plight| plight.down.contains(node))
     }
 
     /// The nodes that live.
@@ -37,34 +46,39 @@ impl<P: Protocol> State<P> {
         NodeId::all(self.nodes.len()).filter(|&node| !self.is_down(node))
     }
 
+    pub(super) fn plight(&self) -> Option<&Plight> {
+        self.troubles.as_ref().map(|troubles| &troubles.plight)
+    }
+
     pub(super) fn was_told(&self, observer: NodeId, node: NodeId) -> bool {
-        let plight = self.plight.as_ref();
-        plight.is_some_and(|plight| plight.told[observer.index()].contains(node))
+        self.plight().is_some_and(|plight| plight.was_told(observer, node))
     }
 
     /// Whether a detector has something to tell: the truth, of a crash after all that the node has
     /// sent to the observer.
-    pub(super) fn has_news(&self, observer: NodeId, node: NodeId, rules: &Rules) -> bool {
-        if observer == node || self.is_down(observer) {
-            return false;
-        }
-        let seems_down = self.is_down(node) || is_cut(rules.cut.as_ref(), observer, node);
+    pub(super) fn has_news(&self, observer: NodeId, node: NodeId) -> bool {
         let heard_out = || !self.network.iter().any(|(from, to, _)| (from, to) == (node, observer));
-        seems_down != self.was_told(observer, node) && (!seems_down || heard_out())
+        match self.plight().and_then(|plight| plight.news(observer, node)) {
+            None => false,
+            Some(Notice::Down(_)) => heard_out(),
+            Some(_) => true,
+        }
     }
 
-    /// Whether what is sent to a node is lost for certain.
-    pub(super) fn is_lost_to(&self, node: NodeId) -> bool {
-        self.plight.as_ref().is_some_and(|it| it.recoveries_left == 0 && it.down.contains(node))
+    /// Whether what a node sends to another is lost for certain.
+    pub(super) fn is_lost(&self, from: NodeId, to: NodeId) -> bool {
+        self.troubles.as_deref().is_some_and(|Troubles { plight, recoveries_left, .. }| {
+            *recoveries_left == 0 && plight.down.contains(to) || plight.is_cut(from, to)
+        })
     }
 
     pub(super) fn crash(&mut self, node: NodeId) -> Option<()> {
-        let plight = self.plight.as_mut()?;
-        plight.crashes_left = plight.crashes_left.checked_sub(1)?;
-        plight.down.insert(node);
+        let troubles = self.troubles.as_mut()?;
+        troubles.crashes_left = troubles.crashes_left.checked_sub(1)?;
+        troubles.plight.down.insert(node);
         // What it was told is forgotten, and its timers and its user are gone with it.
-        plight.told[node.index()].clear();
-        let lost = plight.recoveries_left == 0;
+        troubles.plight.forget(node);
+        let lost = troubles.recoveries_left == 0;
         self.timers.retain(|(of, ..)| *of != node);
         self.users[node.index()].phase = Phase::Idle;
         if lost {
@@ -74,23 +88,50 @@ impl<P: Protocol> State<P> {
     }
 
     pub(super) fn recover(&mut self, node: NodeId, rules: &Rules) -> Option<()> {
-        let plight = self.plight.as_mut()?;
-        plight.recoveries_left = plight.recoveries_left.checked_sub(1)?;
-        plight.down.remove(node);
+        let troubles = self.troubles.as_mut()?;
+        troubles.recoveries_left = troubles.recoveries_left.checked_sub(1)?;
+        troubles.plight.down.remove(node);
         self.give(node, Input::Notice(Notice::Recovered), rules);
         Some(())
     }
 
     pub(super) fn notify(&mut self, observer: NodeId, node: NodeId, rules: &Rules) -> Option<()> {
-        let told = &mut self.plight.as_mut()?.told[observer.index()];
-        let notice = if told.remove(node) {
-            Notice::Up(node)
-        } else {
-            told.insert(node);
-            Notice::Down(node)
-        };
+        let notice = self.troubles.as_mut()?.plight.tell(observer, node)?;
         self.give(observer, Input::Notice(notice), rules);
         Some(())
+    }
+
+    /// The cut begins. What is on its way to the other side is lost.
+    pub(super) fn cut(&mut self, rules: &Rules) -> Option<()> {
+        let troubles = self.troubles.as_mut()?;
+        if !std::mem::take(&mut troubles.may_be_cut) {
+            return None;
+        }
+        let Cut { side, .. } = rules.cut.as_ref()?;
+        troubles.plight.side = Some(side.clone());
+        let is_cut = |from, to| side.contains(from) != side.contains(to);
+        self.network.rewrite(|from, to, message| (!is_cut(from, to)).then_some(message));
+        self.tell_all_of_cut(rules);
+        Some(())
+    }
+
+    /// The cut is over.
+    pub(super) fn heal(&mut self, rules: &Rules) -> Option<()> {
+        self.troubles.as_mut()?.plight.side.take()?;
+        self.tell_all_of_cut(rules);
+        Some(())
+    }
+
+    fn tell_all_of_cut(&mut self, rules: &Rules) {
+        let Some(Cut { side, told_at_once: true, .. }) = &rules.cut else { return };
+        let nodes = NodeId::all(self.nodes.len());
+        for observer in nodes.clone() {
+            for node in nodes.clone().filter(|&it| side.contains(it) != side.contains(observer)) {
+                if self.violation.is_none() {
+                    let _nothing_new = self.notify(observer, node, rules);
+                }
+            }
+        }
     }
 
     /// Whether a period may pass: nothing is due.

@@ -3,10 +3,8 @@
 use std::fmt;
 
 use super::network::{Network, Sent};
-use super::plight::{Plight, is_cut};
-use crate::message::{
-    Input, NodeId, NodeSet, Outbox, Output, Phase, Protocol, Timer, Violation, step_lock,
-};
+use super::plight::{Cut, Troubles};
+use crate::message::{Input, NodeId, Outbox, Output, Phase, Protocol, Timer, Violation, step_lock};
 
 /// An action: one step of the model.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -40,14 +38,19 @@ pub enum Action<M> {
         /// Of whom.
         node: NodeId,
     },
+    /// The network is cut in two.
+    Cut,
+    /// The cut is over.
+    Heal,
     /// A period passes.
     Tick,
 }
 
 impl<M> Action<M> {
-    /// Whether it is something that may befall the nodes, but need not.
+    /// Whether it is something that may befall the nodes, but need not. A cut is over sooner or
+    /// later.
     pub fn is_fault(&self) -> bool {
-        matches!(self, Self::Crash(_) | Self::Recover(_))
+        matches!(self, Self::Crash(_) | Self::Recover(_) | Self::Cut)
     }
 }
 
@@ -66,6 +69,8 @@ impl<M: fmt::Debug> fmt::Display for Action<M> {
             Self::Notify { observer, node } => {
                 write!(f, "{observer} is told of the fate of {node}")
             }
+            Self::Cut => write!(f, "the network is cut"),
+            Self::Heal => write!(f, "the cut is over"),
             Self::Tick => write!(f, "a period passes"),
         }
     }
@@ -86,7 +91,7 @@ pub struct State<P: Protocol> {
     /// more than the bound.
     pub(super) sent: u32,
     /// None where nothing befalls the nodes.
-    pub(super) plight: Option<Box<Plight>>,
+    pub(super) troubles: Option<Box<Troubles>>,
 }
 
 /// What does not change from state to state.
@@ -95,8 +100,7 @@ pub(super) struct Rules {
     pub(super) ghosts: Ghosts,
     /// Whether time is counted in periods.
     pub(super) timed: bool,
-    /// One side of a cut.
-    pub(super) cut: Option<NodeSet>,
+    pub(super) cut: Option<Cut>,
 }
 
 /// Ghost counters. They enlarge the state space: only those are switched on that a property needs.
@@ -181,6 +185,14 @@ impl<P: Protocol> State<P> {
                 next.notify(*observer, *node, rules)?;
                 return Some(next);
             }
+            Action::Cut => {
+                next.cut(rules)?;
+                return Some(next);
+            }
+            Action::Heal => {
+                next.heal(rules)?;
+                return Some(next);
+            }
             Action::Tick => {
                 next.tick();
                 return Some(next);
@@ -219,7 +231,7 @@ impl<P: Protocol> State<P> {
         for output in out.drain() {
             match output {
                 Output::Send { to, message } => {
-                    if !self.is_lost_to(to) && !is_cut(rules.cut.as_ref(), node, to) {
+                    if !self.is_lost(node, to) {
                         self.network.send(node, to, Sent { message, due: u8::from(rules.timed) });
                     }
                     self.sent = ghosts.sent.map_or(0, |most| most.min(self.sent + 1));

@@ -54,7 +54,7 @@ where
                 writer.told.retain(|(observer, _)| *observer != node);
                 writer.scribe.trace.note(time, node, Happening::Crashes);
             }
-            Action::Tick => {}
+            Action::Cut | Action::Heal | Action::Tick => {}
             // It is lost.
             Action::Deliver { from, to, message } if writer.down.contains(to) => {
                 writer.arrive(from, to, &message);

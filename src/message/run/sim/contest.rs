@@ -3,8 +3,9 @@
 use std::fmt;
 
 use super::faults::{Fault, Notices};
-use super::world::World;
-use super::{Delay, Settings, SimCause, SimError, Workload};
+use super::settings::Settings;
+use super::world::{View, World};
+use super::{Delay, SimCause, SimError, Workload};
 use crate::message::random::Random;
 use crate::message::{
     Channels, Circumstances, ClusterError, Election, Leadership, NodeId, NodeSet, Time, Trace,
@@ -107,41 +108,7 @@ impl<E: Election> Contest<E> {
         self
     }
 
-    /// Where chance starts from.
-    pub fn seed(mut self, seed: u64) -> Self {
-        self.settings.seed = seed;
-        self
-    }
-
-    /// How long a message takes.
-    pub fn delay(mut self, delay: Delay) -> Self {
-        self.settings.delay = delay;
-        self
-    }
-
-    /// Whether a message may overtake another between the same nodes.
-    pub fn channels(mut self, channels: Channels) -> Self {
-        self.settings.channels = channels;
-        self
-    }
-
-    /// The period of timers, Tmax. By default the [longest](Delay::bound) that a message can take.
-    pub fn period(mut self, units: f64) -> Self {
-        self.settings.period = Some(units);
-        self
-    }
-
-    /// Keeps every event.
-    pub fn traced(mut self) -> Self {
-        self.settings.traced = true;
-        self
-    }
-
-    /// Gives up after so many events, instead of a thousand million.
-    pub fn most_events(mut self, events: u64) -> Self {
-        self.settings.most_events = events;
-        self
-    }
+    network_settings!();
 
     /// Who calls and who is down from the beginning, for the formula.
     pub fn circumstances(&self) -> Circumstances {
@@ -155,15 +122,26 @@ impl<E: Election> Contest<E> {
     /// Nodes that are no cluster, a setting that makes no sense, an input that a node refuses, or
     /// too many events.
     pub fn run(self) -> Result<ContestReport, SimError> {
+        self.run_checking(|_| Ok(()))
+    }
+
+    /// Runs it, and calls `check` after each step. An error that the check returns ends the run.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run), and those of the check.
+    pub fn run_checking(
+        self,
+        check: impl FnMut(&View<'_, Unattended<E>>) -> Result<(), String>,
+    ) -> Result<ContestReport, SimError> {
         let count = self.nodes.len();
         let wrong = |cause| SimError { time: Time::default(), cause, trace: None };
         ClusterError::check_places(&self.nodes).map_err(|it| wrong(SimCause::Cluster(it)))?;
         self.check().map_err(wrong)?;
         let script = self.script();
         let world = World::new(Unattended::all(self.nodes), self.settings).with(script);
-        let mut world = world.finish(|_| Ok(()))?;
+        let mut world = world.finish(check)?;
         let nodes: Vec<_> = world.nodes.iter().map(|node| &node.0).collect();
-        let down = world.plight.as_ref().map(|plight| plight.down.clone());
+        let down = world.plight().map(|plight| plight.down.clone());
         let down = down.unwrap_or_else(|| NodeSet::empty(count));
         let live = NodeSet::of(count, NodeId::all(count).filter(|&node| !down.contains(node)));
         let views: Vec<_> = nodes.iter().map(|node| node.leadership()).collect();

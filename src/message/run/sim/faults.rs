@@ -1,9 +1,8 @@
 //! What befalls the nodes of a simulation, and who is told.
 
-use std::collections::HashSet;
-
 use super::world::{Coming, World};
 use super::{SimCause, Time};
+use crate::message::run::plight::Plight;
 use crate::message::{Happening, Input, NodeId, NodeSet, Notice, Protocol};
 
 /// What can befall a cluster.
@@ -36,51 +35,27 @@ pub enum Notices {
     To(Vec<NodeId>),
 }
 
-/// Who is down, who is cut off, and who knows.
+/// What has befallen the nodes, and who is told.
 #[derive(Debug)]
-pub(super) struct Plight {
-    pub(super) down: NodeSet,
+pub(super) struct Troubles {
+    pub(super) plight: Plight,
     /// How often each has crashed: timers of a former life are gone.
     lives: Vec<u32>,
-    /// One side of the cut.
-    side: Option<NodeSet>,
     observers: Vec<NodeId>,
-    /// Who has been told that who is down.
-    told: HashSet<(NodeId, NodeId)>,
 }
 
-impl Plight {
+impl Troubles {
     pub(super) fn new(nodes: usize, notices: &Notices) -> Self {
         let observers = match notices {
             Notices::ToNobody => Vec::new(),
             Notices::ToAll => NodeId::all(nodes).collect(),
             Notices::To(some) => some.clone(),
         };
-        Self {
-            down: NodeSet::empty(nodes),
-            lives: vec![0; nodes],
-            side: None,
-            observers,
-            told: HashSet::new(),
-        }
+        Self { plight: Plight::new(nodes), lives: vec![0; nodes], observers }
     }
 
     pub(super) fn life(&self, node: NodeId) -> u32 {
         self.lives[node.index()]
-    }
-
-    /// Whether a cut is between two nodes.
-    pub(super) fn is_cut(&self, one: NodeId, other: NodeId) -> bool {
-        let side = |node| self.side.as_ref().is_some_and(|side| side.contains(node));
-        side(one) != side(other)
-    }
-
-    pub(super) fn was_told(&self, observer: NodeId, node: NodeId) -> bool {
-        self.told.contains(&(observer, node))
-    }
-
-    fn seems_down(&self, observer: NodeId, node: NodeId) -> bool {
-        self.down.contains(node) || self.is_cut(observer, node)
     }
 }
 
@@ -90,8 +65,8 @@ impl<P: Protocol> World<P> {
         for &node in down {
             self.crash(node);
         }
-        let Some(plight) = &self.plight else { return Ok(()) };
-        let observers = plight.observers.clone();
+        let Some(troubles) = &self.troubles else { return Ok(()) };
+        let observers = troubles.observers.clone();
         for observer in observers {
             for &node in down {
                 self.notify(observer, node)?;
@@ -101,7 +76,7 @@ impl<P: Protocol> World<P> {
     }
 
     pub(super) fn befall(&mut self, fault: &Fault) -> Result<(), SimCause> {
-        let Some(plight) = &mut self.plight else { return Ok(()) };
+        let Some(Troubles { plight, .. }) = self.troubles.as_deref_mut() else { return Ok(()) };
         match fault {
             Fault::Crash(node) => {
                 if !plight.down.contains(*node) {
@@ -111,8 +86,6 @@ impl<P: Protocol> World<P> {
             }
             Fault::Recover(node) => {
                 if plight.down.remove(*node) {
-                    // It has forgotten what it was told, and others may know that it was down.
-                    plight.told.retain(|(observer, _)| observer != node);
                     self.announce_fate(*node);
                     self.give(*node, Input::Notice(Notice::Recovered), 0)?;
                 }
@@ -132,9 +105,10 @@ impl<P: Protocol> World<P> {
     }
 
     fn crash(&mut self, node: NodeId) {
-        if let Some(plight) = &mut self.plight {
-            plight.down.insert(node);
-            plight.lives[node.index()] += 1;
+        if let Some(troubles) = &mut self.troubles {
+            troubles.plight.down.insert(node);
+            troubles.plight.forget(node);
+            troubles.lives[node.index()] += 1;
         }
         if let Some(scribe) = &mut self.tally.scribe {
             scribe.trace.note(self.now, node, Happening::Crashes);
@@ -143,12 +117,14 @@ impl<P: Protocol> World<P> {
 
     /// The detectors will look at a node, and the node's own at all others, when Tmax has passed.
     fn announce_fate(&mut self, node: NodeId) {
-        let Some(plight) = &self.plight else { return };
+        let Some(Troubles { plight, observers, .. }) = self.troubles.as_deref() else { return };
         let when = self.now.after(Time::units(self.period).0).after(1);
-        let observers = plight.observers.iter().copied().filter(|&observer| observer != node);
-        let mut looks: Vec<_> = observers.map(|observer| (observer, node)).collect();
-        if plight.observers.contains(&node) {
-            looks.extend(plight.down.iter().map(|other| (node, other)));
+        let others = observers.iter().copied().filter(|&observer| observer != node);
+        let mut looks: Vec<_> = others.map(|observer| (observer, node)).collect();
+        if observers.contains(&node) {
+            let others = NodeId::all(self.nodes.len()).filter(|&other| other != node);
+            let seem_down = others.filter(|&other| plight.seems_down(node, other));
+            looks.extend(seem_down.map(|other| (node, other)));
         }
         for (observer, node) in looks {
             self.schedule(when, Coming::Look(observer, node));
@@ -157,19 +133,8 @@ impl<P: Protocol> World<P> {
 
     /// A detector looks at a node, and tells if something has changed.
     pub(super) fn notify(&mut self, observer: NodeId, node: NodeId) -> Result<(), SimCause> {
-        let Some(plight) = &mut self.plight else { return Ok(()) };
-        if observer == node || plight.down.contains(observer) {
-            return Ok(());
-        }
-        let is_down = plight.seems_down(observer, node);
-        let changed = match is_down {
-            true => plight.told.insert((observer, node)),
-            false => plight.told.remove(&(observer, node)),
-        };
-        if !changed {
-            return Ok(());
-        }
-        let notice = if is_down { Notice::Down(node) } else { Notice::Up(node) };
-        self.give(observer, Input::Notice(notice), 0)
+        let troubles = self.troubles.as_mut();
+        let news = troubles.and_then(|troubles| troubles.plight.tell(observer, node));
+        news.map_or(Ok(()), |notice| self.give(observer, Input::Notice(notice), 0))
     }
 }

@@ -24,12 +24,16 @@
 //! and who is told.
 #![forbid(unsafe_code)]
 
+#[macro_use]
+mod settings;
+
 mod contest;
 mod delay;
 mod error;
 mod faults;
 mod queue;
 mod report;
+mod tally;
 mod workload;
 mod world;
 
@@ -42,6 +46,7 @@ pub use workload::Workload;
 pub use world::View;
 
 use crate::message::{Channels, ClusterError, Protocol, Time};
+use settings::Settings;
 use world::World;
 
 /// A simulation to be run: a cluster, a network, and users.
@@ -52,36 +57,6 @@ pub struct Simulation<P> {
     settings: Settings,
 }
 
-#[derive(Clone, Debug)]
-struct Settings {
-    seed: u64,
-    delay: Delay,
-    channels: Channels,
-    inside: Delay,
-    outside: Delay,
-    period: Option<f64>,
-    workload: Workload,
-    traced: bool,
-    most_events: u64,
-}
-
-impl Settings {
-    /// Each enters once in turn; messages and critical sections take T.
-    fn new(channels: Channels) -> Self {
-        Self {
-            seed: 0,
-            delay: Delay::Constant(1.0),
-            channels,
-            inside: Delay::Constant(1.0),
-            outside: Delay::Constant(0.0),
-            period: None,
-            workload: Workload::InTurn { rounds: 1 },
-            traced: false,
-            most_events: 1_000_000_000,
-        }
-    }
-}
-
 impl<P: Protocol> Simulation<P> {
     /// A simulation of these nodes: each enters once in turn, messages and critical sections take
     /// T, and arrive in the order that the protocol needs.
@@ -90,23 +65,7 @@ impl<P: Protocol> Simulation<P> {
         Self { nodes, settings }
     }
 
-    /// The seed of the random numbers.
-    pub fn seed(mut self, seed: u64) -> Self {
-        self.settings.seed = seed;
-        self
-    }
-
-    /// How long a message takes.
-    pub fn delay(mut self, delay: Delay) -> Self {
-        self.settings.delay = delay;
-        self
-    }
-
-    /// Whether a message may overtake another between the same nodes.
-    pub fn channels(mut self, channels: Channels) -> Self {
-        self.settings.channels = channels;
-        self
-    }
+    network_settings!();
 
     /// How long a user stays inside.
     pub fn inside(mut self, stay: Delay) -> Self {
@@ -121,28 +80,9 @@ impl<P: Protocol> Simulation<P> {
         self
     }
 
-    /// The period of timers, Tmax. By default the [longest](Delay::bound) that a message can take;
-    /// less breaks the assumption of protocols with timers.
-    pub fn period(mut self, units: f64) -> Self {
-        self.settings.period = Some(units);
-        self
-    }
-
     /// Who wants in, and when.
     pub fn workload(mut self, workload: Workload) -> Self {
         self.settings.workload = workload;
-        self
-    }
-
-    /// Keeps every event, for the report or the error.
-    pub fn traced(mut self) -> Self {
-        self.settings.traced = true;
-        self
-    }
-
-    /// Gives up after this many events, instead of a thousand million.
-    pub fn most_events(mut self, events: u64) -> Self {
-        self.settings.most_events = events;
         self
     }
 

@@ -1,20 +1,21 @@
 //! A simulation in progress.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
+use super::Delay;
 use super::contest::Script;
 use super::delay::Transit;
 use super::error::{SimCause, SimError};
-use super::faults::{Fault, Plight};
+use super::faults::{Fault, Troubles};
 use super::queue::Queue;
-use super::report::{Report, Sample};
+use super::report::Report;
+use super::settings::Settings;
+use super::tally::{Asked, Tally};
 use super::workload::Arrivals;
-use super::{Delay, Settings};
 use crate::message::random::Random;
-use crate::message::run::scribe::Scribe;
+use crate::message::run::plight::Plight;
 use crate::message::{
-    Input, Message, NodeId, Outbox, Output, Phase, Protocol, Time, Timer, Traffic, Violation,
-    step_lock,
+    Input, NodeId, Outbox, Output, Phase, Protocol, Time, Timer, Violation, step_lock,
 };
 
 /// A future event.
@@ -43,12 +44,8 @@ struct Client {
     phase: Phase,
     /// The arrivals that have not led to a request yet.
     backlog: VecDeque<Time>,
-    /// The arrival of the request that is being served.
-    came_at: Time,
-    /// When its node was given that request.
-    asked_at: Time,
-    /// The number of that request, counted over all nodes.
-    number: u64,
+    /// The request that is being served.
+    asked: Asked,
 }
 
 /// A simulation after a step.
@@ -58,9 +55,15 @@ pub struct View<'a, P: Protocol> {
     /// The time.
     pub time: Time,
     queue: &'a Queue<Coming<P::Message>>,
+    plight: Option<&'a Plight>,
 }
 
 impl<P: Protocol> View<'_, P> {
+    /// Whether a node is down.
+    pub fn is_down(&self, node: NodeId) -> bool {
+        self.plight.is_some_and(|plight| plight.down.contains(node))
+    }
+
     /// The messages in flight: sender, receiver, message. In no order.
     pub fn in_flight(&self) -> impl Iterator<Item = (NodeId, NodeId, &P::Message)> {
         self.queue.iter().filter_map(|coming| match coming {
@@ -91,7 +94,7 @@ pub(super) struct World<P: Protocol> {
     inside: usize,
     most_events: u64,
     /// None where nothing befalls the nodes.
-    pub(super) plight: Option<Box<Plight>>,
+    pub(super) troubles: Option<Box<Troubles>>,
     /// Who is down from the beginning.
     missing: Vec<NodeId>,
     /// When a node last settled on a leader.
@@ -119,7 +122,7 @@ impl<P: Protocol> World<P> {
             active: 0,
             inside: 0,
             most_events: settings.most_events,
-            plight: None,
+            troubles: None,
             missing: Vec::new(),
             settled_at: Time::default(),
             tally: Tally::new(count, settings.traced),
@@ -130,7 +133,7 @@ impl<P: Protocol> World<P> {
     pub(super) fn with(mut self, script: Script) -> Self {
         let Script { calls, down, faults, notices } = script;
         if !(down.is_empty() && faults.is_empty()) {
-            self.plight = Some(Box::new(Plight::new(self.nodes.len(), &notices)));
+            self.troubles = Some(Box::new(Troubles::new(self.nodes.len(), &notices)));
         }
         self.missing = down;
         faults.into_iter().for_each(|(time, fault)| self.schedule(time, Coming::Fault(fault)));
@@ -191,8 +194,8 @@ impl<P: Protocol> World<P> {
             self.tally.events += 1;
             self.now = time;
             self.handle(coming)?;
-            check(&View { nodes: &self.nodes, time: self.now, queue: &self.queue })
-                .map_err(SimCause::Check)?;
+            let (nodes, queue, plight) = (&self.nodes[..], &self.queue, self.plight());
+            check(&View { nodes, time: self.now, queue, plight }).map_err(SimCause::Check)?;
         }
     }
 
@@ -201,7 +204,7 @@ impl<P: Protocol> World<P> {
         match coming {
             Coming::Delivery { from, to, number, message } => {
                 self.in_flight -= 1;
-                if let Some(plight) = &self.plight {
+                if let Some(plight) = self.plight() {
                     if plight.down.contains(to) || plight.is_cut(from, to) {
                         return Ok(());
                     }
@@ -222,7 +225,7 @@ impl<P: Protocol> World<P> {
             }
             Coming::Call(node) => {
                 self.announced -= 1;
-                let is_down = self.plight.as_ref().is_some_and(|it| it.down.contains(node));
+                let is_down = self.plight().is_some_and(|it| it.down.contains(node));
                 if is_down { Ok(()) } else { self.give(node, Input::Elect, 0) }
             }
             Coming::Fault(fault) => {
@@ -258,22 +261,24 @@ impl<P: Protocol> World<P> {
         self.queue.push(time, coming);
     }
 
+    pub(super) fn plight(&self) -> Option<&Plight> {
+        self.troubles.as_ref().map(|troubles| &troubles.plight)
+    }
+
     fn life(&self, node: NodeId) -> u32 {
-        self.plight.as_ref().map_or(0, |plight| plight.life(node))
+        self.troubles.as_ref().map_or(0, |troubles| troubles.life(node))
     }
 
     fn ask(&mut self, node: NodeId, came_at: Time) -> Result<(), SimCause> {
         self.active += 1;
-        let user = &mut self.users[node.index()];
-        user.came_at = came_at;
-        user.asked_at = self.now;
-        user.number = self.tally.ask(self.now);
+        let (asked_at, number) = (self.now, self.tally.ask(self.now));
+        self.users[node.index()].asked = Asked { came_at, asked_at, number };
         self.give(node, Input::Request, 0)
     }
 
     fn enter(&mut self, node: NodeId) -> Result<(), SimCause> {
         self.inside += 1;
-        self.tally.enter(&self.users[node.index()], self.now, self.inside);
+        self.tally.enter(self.users[node.index()].asked, self.now, self.inside);
         if self.inside > self.nodes[node.index()].entries_at_a_time() {
             let inside = self.users_in(Phase::Inside);
             return Err(SimCause::Violation(Violation::NotExclusive(inside)));
@@ -326,7 +331,8 @@ impl<P: Protocol> World<P> {
                 Output::Send { to, message } => {
                     self.in_flight += 1;
                     self.tally.send(node, &message);
-                    if self.plight.as_ref().is_some_and(|plight| plight.is_cut(node, to)) {
+                    let troubles = self.troubles.as_ref();
+                    if troubles.is_some_and(|troubles| troubles.plight.is_cut(node, to)) {
                         self.in_flight -= 1;
                         continue;
                     }
@@ -338,7 +344,7 @@ impl<P: Protocol> World<P> {
                     // One tick more than the periods, so that every message that was sent in time
                     // has arrived before.
                     let wait = Time::units(self.period * f64::from(periods)).0;
-                    let life = self.plight.as_ref().map_or(0, |plight| plight.life(node));
+                    let life = self.troubles.as_ref().map_or(0, |troubles| troubles.life(node));
                     let due = self.now.after(wait).after(1);
                     self.queue.push(due, Coming::Timeout(node, timer, life));
                 }
@@ -353,113 +359,5 @@ impl<P: Protocol> World<P> {
     fn users_in(&self, phase: Phase) -> Vec<NodeId> {
         let nodes = NodeId::all(self.users.len());
         nodes.filter(|node| self.users[node.index()].phase == phase).collect()
-    }
-}
-
-/// What goes into the report.
-pub(super) struct Tally {
-    entries: u64,
-    requests: u64,
-    events: u64,
-    pub(super) messages: Traffic,
-    sent: u64,
-    /// Messages and entries at the end of the last episode.
-    episode: (u64, u64),
-    per_entry: Sample,
-    client_delay: Sample,
-    sync_delay: Sample,
-    /// The times of exits, while others waited, that no entry has followed yet.
-    left_at: VecDeque<Time>,
-    /// The waiting requests, by time and number, and how often each has been bypassed.
-    waiting: Option<BTreeMap<(Time, u64), u64>>,
-    bypass: u64,
-    most_inside: usize,
-    load: Vec<u64>,
-    pub(super) scribe: Option<Scribe>,
-}
-
-impl Tally {
-    fn new(nodes: usize, traced: bool) -> Self {
-        Self {
-            entries: 0,
-            requests: 0,
-            events: 0,
-            messages: Traffic::default(),
-            sent: 0,
-            episode: (0, 0),
-            per_entry: Sample::default(),
-            client_delay: Sample::default(),
-            sync_delay: Sample::default(),
-            left_at: VecDeque::new(),
-            waiting: (nodes <= Report::COUNTED).then(BTreeMap::new),
-            bypass: 0,
-            most_inside: 0,
-            load: vec![0; nodes],
-            scribe: traced.then(Scribe::default),
-        }
-    }
-
-    #[inline]
-    fn send<M: Message>(&mut self, from: NodeId, message: &M) {
-        self.sent += 1;
-        self.messages.count(message.kind());
-        self.load[from.index()] += 1;
-    }
-
-    /// Counts a request, and gives it a number.
-    fn ask(&mut self, now: Time) -> u64 {
-        self.requests += 1;
-        if let Some(waiting) = &mut self.waiting {
-            waiting.insert((now, self.requests), 0);
-        }
-        self.requests
-    }
-
-    fn enter(&mut self, user: &Client, now: Time, inside: usize) {
-        self.entries += 1;
-        self.most_inside = self.most_inside.max(inside);
-        self.client_delay.add(Time(now.0 - user.came_at.0).as_units(), 1.0);
-        if let Some(left_at) = self.left_at.pop_front() {
-            self.sync_delay.add(Time(now.0 - left_at.0).as_units(), 1.0);
-        }
-        if let Some(waiting) = &mut self.waiting {
-            let passed = waiting.remove(&(user.asked_at, user.number)).unwrap_or(0);
-            self.bypass = self.bypass.max(passed);
-            // Requests of the same moment do not bypass each other.
-            for passed in waiting.range_mut(..(user.asked_at, 0)).map(|(_, passed)| passed) {
-                *passed += 1;
-            }
-        }
-    }
-
-    fn leave(&mut self, now: Time) {
-        if self.requests > self.entries {
-            self.left_at.push_back(now);
-        }
-    }
-
-    fn end_episode(&mut self) {
-        let (messages, entries) = (self.sent - self.episode.0, self.entries - self.episode.1);
-        if entries > 0 {
-            self.per_entry.add(messages as f64 / entries as f64, entries as f64);
-            self.episode = (self.sent, self.entries);
-        }
-        self.left_at.clear();
-    }
-
-    fn report(self, end: Time) -> Report {
-        Report {
-            entries: self.entries,
-            messages: self.messages,
-            per_entry: self.per_entry.spread(),
-            client_delay: self.client_delay.spread(),
-            sync_delay: self.sync_delay.spread(),
-            bypass: self.waiting.map(|_| self.bypass),
-            most_inside: self.most_inside,
-            load: self.load,
-            events: self.events,
-            end,
-            trace: self.scribe.map(|scribe| scribe.trace),
-        }
     }
 }
