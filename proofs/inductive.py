@@ -1,0 +1,367 @@
+"""Inductive invariants for any number of nodes: what the proofs of this folder are made of.
+
+A proof is a transition system and an invariant, written once, as Python functions over states:
+
+- A state is a set of functions, `s.phase(i)` or `s.held(i, j)`. A step takes a state and its
+  parameters, and returns when it can happen and the state after it.
+- A conjunct of the invariant takes a state and nodes. It is meant for all nodes.
+- A claim looks like a conjunct. It follows from the invariant, and need not be inductive itself.
+
+The same functions are read in three worlds. `And`, `Or` and the others take terms of the solver as
+well as plain values of Python.
+
+| world | nodes | values | used to |
+|---|---|---|---|
+| `AnyNumber` | an uninterpreted sort: any number of them | symbolic | prove: the solver says unsat |
+| `Few` | two, three, ... | symbolic | refute a flaw, and see that each step can happen: sat |
+| `Ground` | two, three, ... | known | compare with the steps of the shipped code, without a solver |
+
+Quantifiers over nodes are expanded in `Few` and `Ground`. So a counterexample of `Few` is one, and
+no matter of how far a solver's search for models goes.
+"""
+
+import inspect
+import itertools
+import time
+
+try:
+    import z3
+except ImportError:  # `Ground` needs none.
+    z3 = None
+
+
+class Sort:
+    def __init__(self, name):
+        self.name = name
+
+
+Node = Sort("node")  # Compared by `==` only; where nodes are ordered, a proof has a function for it.
+Number = Sort("number")  # Integers: times, tickets, and names of states.
+Truth = Sort("truth")
+
+
+def is_term(value):
+    return not isinstance(value, (bool, int))
+
+
+def And(*parts):
+    terms = [part for part in parts if is_term(part)]
+    if not all(part for part in parts if not is_term(part)):
+        return False
+    return z3.And(*terms) if terms else True
+
+
+def Or(*parts):
+    terms = [part for part in parts if is_term(part)]
+    if any(part for part in parts if not is_term(part)):
+        return True
+    return z3.Or(*terms) if terms else False
+
+
+def Not(part):
+    return z3.Not(part) if is_term(part) else not part
+
+
+def Implies(condition, then):
+    return Or(Not(condition), then)
+
+
+def If(condition, then, otherwise):
+    if is_term(condition):
+        return z3.If(condition, then, otherwise)
+    return then if condition else otherwise
+
+
+def one_of(value, *candidates):
+    return Or(*(value == candidate for candidate in candidates))
+
+
+class _Any:
+    pass
+
+
+ANY = _Any()
+
+
+def put(function, *key_and_value):
+    """The function, but for one key. `ANY` stands for every value of a parameter."""
+    *key, value = key_and_value
+
+    def changed(*args):
+        here = And(*(arg == part for arg, part in zip(args, key) if part is not ANY))
+        return If(here, value, function(*args))
+
+    return changed
+
+
+class State:
+    """A state: its world, and a function for each variable and each constant."""
+
+    def __init__(self, world, functions):
+        self.world = world
+        self.functions = functions
+
+    def __getattr__(self, name):
+        try:
+            return self.functions[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+    def but(self, **changed):
+        """The same state with other functions for these variables."""
+        unknown = changed.keys() - self.functions.keys()
+        assert not unknown, f"there is no variable {unknown}"
+        return State(self.world, {**self.functions, **changed})
+
+    def every(self, sort, body):
+        return self.world.forall([sort], body)
+
+    def some(self, sort, body):
+        return Not(self.world.forall([sort], lambda it: Not(body(it))))
+
+
+class AnyNumber:
+    """Any number of nodes."""
+
+    def __init__(self):
+        self.sorts = {}
+        self.assumed = []
+
+    def sort(self, sort):
+        if sort is Number:
+            return z3.IntSort()
+        if sort is Truth:
+            return z3.BoolSort()
+        return self.sorts.setdefault(sort, z3.DeclareSort(sort.name))
+
+    def constant(self, sort, name):
+        return z3.FreshConst(self.sort(sort), name)
+
+    def function(self, name, sorts):
+        return z3.Function(name, *(self.sort(sort) for sort in sorts))
+
+    def forall(self, sorts, body):
+        if not sorts:
+            return body()
+        bound = [self.constant(sort, sort.name) for sort in sorts]
+        formula = body(*bound)
+        return z3.ForAll(bound, formula) if is_term(formula) else formula
+
+    def statics(self, proof):
+        return {name: self.function(name, sorts) for name, sorts in proof.statics.items()}
+
+
+class Few(AnyNumber):
+    """A fixed number of nodes: 0, 1, ... Their constants are known, and no axiom is needed."""
+
+    def __init__(self, domains):
+        super().__init__()
+        self.domains = domains
+
+    def sort(self, sort):
+        return z3.IntSort() if sort in self.domains else super().sort(sort)
+
+    def constant(self, sort, name):
+        constant = super().constant(sort, name)
+        if sort in self.domains:
+            self.assumed.append(Or(*(constant == it for it in self.domains[sort])))
+        return constant
+
+    def forall(self, sorts, body):
+        free = [index for index, sort in enumerate(sorts) if sort not in self.domains]
+        known = [self.domains.get(sort, [None]) for sort in sorts]
+
+        def expanded(*bound):
+            parts = []
+            for values in itertools.product(*known):
+                values = list(values)
+                for index, variable in zip(free, bound):
+                    values[index] = variable
+                parts.append(body(*values))
+            return And(*parts)
+
+        return super().forall([sorts[index] for index in free], expanded)
+
+    def statics(self, proof):
+        tables = proof.constants_of(self.domains)
+        return {name: self.tabulated(tables[name], sorts) for name, sorts in proof.statics.items()}
+
+    def tabulated(self, function, sorts):
+        """The function for a node that may be a term."""
+
+        def term(*args):
+            if not any(is_term(arg) for arg in args):
+                return function(*args)
+            result = 0
+            for values in itertools.product(*(self.domains[sort] for sort in sorts[:-1])):
+                here = And(*(arg == value for arg, value in zip(args, values)))
+                result = If(here, function(*values), result)
+            return result
+
+        return term
+
+
+class Ground:
+    """Known nodes and numbers."""
+
+    def __init__(self, domains, numbers):
+        self.domains = {**domains, Number: numbers}
+
+    def forall(self, sorts, body):
+        return all(body(*args) for args in itertools.product(*(self.domains[it] for it in sorts)))
+
+
+class Table(dict):
+    """A function by its values. Where it has none, it is 0 or false."""
+
+    def __call__(self, *args):
+        return self.get(args, 0)
+
+
+class Proof:
+    """A transition system, its invariant, and its claims."""
+
+    def __init__(self, name, title, variables, statics=None, constants=None):
+        self.name = name
+        self.title = title
+        self.variables = variables
+        self.statics = statics or {}
+        self.constants = constants or (lambda domains: {})
+        self.axioms, self.initials, self.steps = [], [], {}
+        self.invariants, self.claims, self.flaws = [], [], []
+        #: Which nodes there are if there are so many.
+        self.domains = lambda nodes: {Node: range(nodes)}
+
+    # What a proof's file says.
+
+    def axiom(self, formula):
+        """What is true of the constants."""
+        self.axioms.append(formula)
+        return formula
+
+    def initial(self, formula):
+        self.initials.append(formula)
+        return formula
+
+    def step(self, step):
+        self.steps[step.__name__] = step
+        return step
+
+    def invariant(self, formula):
+        self.invariants.append(formula)
+        return formula
+
+    def claim(self, formula):
+        self.claims.append(formula)
+        return formula
+
+    def flaw(self, replaces, nodes=3):
+        """A step that does it wrong, in place of another. The proof must fail."""
+
+        def add(step):
+            self.flaws.append((step, replaces, nodes))
+            return step
+
+        return add
+
+    # What becomes of it.
+
+    def constants_of(self, domains):
+        return self.constants(domains)
+
+    def some_state(self, world):
+        variables = {name: world.function(name, it) for name, it in self.variables.items()}
+        return State(world, {**variables, **world.statics(self)})
+
+    def ground_state(self, nodes, numbers, tables):
+        world = Ground(self.domains(nodes), numbers)
+        return State(world, {**tables, **self.constants_of(world.domains)})
+
+    def assume_anything(self, world):
+        """A solver, and a state of which only the constants are known."""
+        state = self.some_state(world)
+        solver = z3.Solver()
+        solver.set("timeout", 60_000)
+        if not isinstance(world, Few):
+            solver.add(*(for_all(axiom, state) for axiom in self.axioms))
+        return solver, state
+
+    def assume_invariant(self, world, step):
+        """A solver that knows that the invariant holds, and that the step happens."""
+        solver, state = self.assume_anything(world)
+        solver.add(*(for_all(it, state) for it in self.invariants))
+        guard, after = step(state, *some_parameters(step, world))
+        solver.add(guard, *world.assumed)
+        return solver, after
+
+    def obligations(self):
+        """Everything that the solver has to confirm: its name, and a function that asks."""
+        for conjunct in self.invariants:
+            yield f"at first: {words(conjunct)}", lambda it=conjunct: self.holds_at_first(it)
+        for step in self.steps.values():
+            for conjunct in self.invariants:
+                yield (
+                    f"{words(step)} keeps: {words(conjunct)}",
+                    lambda step=step, it=conjunct: self.is_kept(step, it),
+                )
+        for claim in self.claims:
+            yield f"claim: {words(claim)}", lambda it=claim: self.follows(it)
+
+    def holds_at_first(self, conjunct):
+        solver, state = self.assume_anything(AnyNumber())
+        solver.add(*(for_all(it, state) for it in self.initials))
+        return refutes(solver, for_all(conjunct, state))
+
+    def is_kept(self, step, conjunct, world=None):
+        solver, after = self.assume_invariant(world or AnyNumber(), step)
+        return refutes(solver, for_all(conjunct, after))
+
+    def follows(self, claim):
+        solver, state = self.assume_anything(AnyNumber())
+        solver.add(*(for_all(it, state) for it in self.invariants))
+        return refutes(solver, for_all(claim, state))
+
+    def can_happen(self, step, nodes):
+        """Whether some state of so many nodes has the invariant and allows the step."""
+        solver, _ = self.assume_invariant(Few(self.domains(nodes)), step)
+        return str(solver.check())
+
+    def first_broken(self, step, nodes):
+        """The first conjunct that a flawed step breaks among so many nodes."""
+        for conjunct in self.invariants:
+            result = self.is_kept(step, conjunct, Few(self.domains(nodes)))
+            if result != "unsat":
+                return result, conjunct
+        return "unsat", None
+
+
+def for_all(formula, state):
+    return state.world.forall(sorts_of(formula), lambda *args: formula(state, *args))
+
+
+def some_parameters(step, world):
+    return [world.constant(sort, name) for name, sort in parameters(step).items()]
+
+
+def refutes(solver, goal):
+    solver.add(Not(goal))
+    return str(solver.check())
+
+
+def parameters(function):
+    """The parameters after the state, with their sorts."""
+    described = list(inspect.signature(function).parameters.values())[1:]
+    return {it.name: it.annotation for it in described}
+
+
+def sorts_of(function):
+    return list(parameters(function).values())
+
+
+def words(function):
+    return function.__name__.replace("_", " ")
+
+
+def timed(ask):
+    start = time.perf_counter()
+    return ask(), time.perf_counter() - start
