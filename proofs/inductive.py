@@ -140,12 +140,14 @@ class AnyNumber:
     def function(self, name, sorts):
         return z3.Function(name, *(self.sort(sort) for sort in sorts))
 
-    def forall(self, sorts, body):
+    def forall(self, sorts, body, triggers=lambda *args: []):
+        """For all of these sorts. The solver instantiates by the triggers, or by its own choice."""
         if not sorts:
             return body()
         bound = [self.constant(sort, sort.name) for sort in sorts]
         formula = body(*bound)
-        return z3.ForAll(bound, formula) if is_term(formula) else formula
+        patterns = [z3.MultiPattern(*terms) for terms in triggers(*bound)]
+        return z3.ForAll(bound, formula, patterns=patterns) if is_term(formula) else formula
 
     def statics(self, proof):
         return {name: self.function(name, sorts) for name, sorts in proof.statics.items()}
@@ -167,7 +169,7 @@ class Few(AnyNumber):
             self.assumed.append(Or(*(constant == it for it in self.domains[sort])))
         return constant
 
-    def forall(self, sorts, body):
+    def forall(self, sorts, body, triggers=None):
         free = [index for index, sort in enumerate(sorts) if sort not in self.domains]
         known = [self.domains.get(sort, [None]) for sort in sorts]
 
@@ -192,8 +194,9 @@ class Few(AnyNumber):
         def term(*args):
             if not any(is_term(arg) for arg in args):
                 return function(*args)
-            result = 0
-            for values in itertools.product(*(self.domains[sort] for sort in sorts[:-1])):
+            result = False if sorts[-1] is Truth else 0
+            domains = {**self.domains, Truth: [False, True]}
+            for values in itertools.product(*(domains[sort] for sort in sorts[:-1])):
                 here = And(*(arg == value for arg, value in zip(args, values)))
                 result = If(here, function(*values), result)
             return result
@@ -207,7 +210,7 @@ class Ground:
     def __init__(self, domains, numbers):
         self.domains = {**domains, Number: numbers}
 
-    def forall(self, sorts, body):
+    def forall(self, sorts, body, triggers=None):
         return all(body(*args) for args in itertools.product(*(self.domains[it] for it in sorts)))
 
 
@@ -336,7 +339,22 @@ class Proof:
 
 
 def for_all(formula, state):
-    return state.world.forall(sorts_of(formula), lambda *args: formula(state, *args))
+    triggers = getattr(formula, "triggers", lambda *args: [])
+    return state.world.forall(
+        sorts_of(formula),
+        lambda *args: formula(state, *args),
+        lambda *args: triggers(state, *args),
+    )
+
+
+def instantiated_by(triggers):
+    """For a formula that would otherwise be instantiated for ever: the terms that must be there."""
+
+    def add(formula):
+        formula.triggers = triggers
+        return formula
+
+    return add
 
 
 def some_parameters(step, world):

@@ -254,7 +254,7 @@ def unordered(s, j: Node, i: Node, t: Number):
     return s.sent(i, j, CONFIRM, t), enter_if_first(after, j)
 
 
-@lamport.flaw(replaces=receive_a_request, nodes=2)
+@lamport.flaw(replaces=receive_a_request, nodes=3)
 def unheard(s, j: Node, i: Node, t: Number):
     """A node enters as soon as nobody in its queue is before it, without hearing from all."""
     after = note(s, j, i, t)
