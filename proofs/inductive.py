@@ -215,7 +215,14 @@ class Ground:
 
 
 class Table(dict):
-    """A function by its values. Where it has none, it is 0 or false."""
+    """A function by its values. Where it has none, it is 0 or false.
+
+    What the code does not keep is named in `forgotten`, and is not compared.
+    """
+
+    def __init__(self, values=(), forgotten=()):
+        super().__init__(values)
+        self.forgotten = set(forgotten)
 
     def __call__(self, *args):
         return self.get(args, 0)
@@ -234,6 +241,8 @@ class Proof:
         self.invariants, self.claims, self.flaws = [], [], []
         #: Which nodes there are if there are so many.
         self.domains = lambda nodes: {Node: range(nodes)}
+        #: The variables' tables for a state of the code, and the steps that may explain its action.
+        self.read, self.explanations = None, None
 
     # What a proof's file says.
 
@@ -267,6 +276,16 @@ class Proof:
 
         return add
 
+    def reading(self, read):
+        """From a state of the code to the tables of the variables."""
+        self.read = read
+        return read
+
+    def explaining(self, explanations):
+        """From an action of the code to lists of steps, of which one must be what it does."""
+        self.explanations = explanations
+        return explanations
+
     # What becomes of it.
 
     def constants_of(self, domains):
@@ -276,9 +295,20 @@ class Proof:
         variables = {name: world.function(name, it) for name, it in self.variables.items()}
         return State(world, {**variables, **world.statics(self)})
 
-    def ground_state(self, nodes, numbers, tables):
-        world = Ground(self.domains(nodes), numbers)
+    def ground_state(self, nodes, tables, numbers=()):
+        """A state by its tables. Quantifiers over numbers range over those that occur in it."""
+        numbers = set(numbers).union(*map(self.numbers_in, tables.items()))
+        world = Ground(self.domains(nodes), sorted(numbers))
         return State(world, {**tables, **self.constants_of(world.domains)})
+
+    def numbers_in(self, named_table):
+        name, table = named_table
+        *places, result = self.variables[name]
+        places = [index for index, sort in enumerate(places) if sort is Number]
+        found = {key[index] for key in table for index in places}
+        if result is Number:
+            found |= {number for value in table.values() for number in (value, value + 1)}
+        return found | {0}
 
     def assume_anything(self, world):
         """A solver, and a state of which only the constants are known."""
@@ -293,30 +323,18 @@ class Proof:
         """A solver that knows that the invariant holds, and that the step happens."""
         solver, state = self.assume_anything(world)
         solver.add(*(for_all(it, state) for it in self.invariants))
-        guard, after = step(state, *some_parameters(step, world))
+        parameters = some_parameters(step, world)
+        guard, after = step(state, *parameters)
         solver.add(guard, *world.assumed)
-        return solver, after
-
-    def obligations(self):
-        """Everything that the solver has to confirm: its name, and a function that asks."""
-        for conjunct in self.invariants:
-            yield f"at first: {words(conjunct)}", lambda it=conjunct: self.holds_at_first(it)
-        for step in self.steps.values():
-            for conjunct in self.invariants:
-                yield (
-                    f"{words(step)} keeps: {words(conjunct)}",
-                    lambda step=step, it=conjunct: self.is_kept(step, it),
-                )
-        for claim in self.claims:
-            yield f"claim: {words(claim)}", lambda it=claim: self.follows(it)
+        return solver, state, parameters, after
 
     def holds_at_first(self, conjunct):
         solver, state = self.assume_anything(AnyNumber())
         solver.add(*(for_all(it, state) for it in self.initials))
         return refutes(solver, for_all(conjunct, state))
 
-    def is_kept(self, step, conjunct, world=None):
-        solver, after = self.assume_invariant(world or AnyNumber(), step)
+    def is_kept(self, step, conjunct):
+        solver, _, _, after = self.assume_invariant(AnyNumber(), step)
         return refutes(solver, for_all(conjunct, after))
 
     def follows(self, claim):
@@ -324,18 +342,38 @@ class Proof:
         solver.add(*(for_all(it, state) for it in self.invariants))
         return refutes(solver, for_all(claim, state))
 
-    def can_happen(self, step, nodes):
+    def can_happen(self, step, nodes=3):
         """Whether some state of so many nodes has the invariant and allows the step."""
-        solver, _ = self.assume_invariant(Few(self.domains(nodes)), step)
+        solver, *_ = self.assume_invariant(Few(self.domains(nodes)), step)
         return str(solver.check())
 
-    def first_broken(self, step, nodes):
-        """The first conjunct that a flawed step breaks among so many nodes."""
+    def counterexample(self, flaw):
+        """The first conjunct that a flawed step breaks, and how: unsat if there is none."""
+        step, _, nodes = flaw
         for conjunct in self.invariants:
-            result = self.is_kept(step, conjunct, Few(self.domains(nodes)))
+            world = Few(self.domains(nodes))
+            solver, state, arguments, after = self.assume_invariant(world, step)
+            result = refutes(solver, for_all(conjunct, after))
+            if result == "sat":
+                model = solver.model()
+                known = [model.eval(argument, model_completion=True) for argument in arguments]
+                before, then = (self.in_model(model, it) for it in (state, after))
+                return result, conjunct, (known, before, then)
             if result != "unsat":
-                return result, conjunct
-        return "unsat", None
+                return result, conjunct, None
+        return "unsat", None, None
+
+    def in_model(self, model, state):
+        """The values of a state's variables. Of messages, those that are there."""
+        values = {}
+        for name, sorts in self.variables.items():
+            if Number in sorts[:-1]:
+                continue
+            domains = {**state.world.domains, Truth: [False, True]}
+            for args in itertools.product(*(domains[sort] for sort in sorts[:-1])):
+                term = getattr(state, name)(*args)
+                values[name, args] = model.eval(term, model_completion=True) if is_term(term) else term
+        return values
 
 
 def for_all(formula, state):

@@ -264,3 +264,38 @@ def unheard(s, j: Node, i: Node, t: Number):
     return is_next(s, i, j, REQUEST, t), after.but(
         phase=put(s.phase, j, If(enters, INSIDE, s.phase(j)))
     )
+
+
+# The code's states and steps.
+
+KINDS = {"Request": REQUEST, "Confirm": CONFIRM, "Release": RELEASE}
+
+
+@lamport.reading
+def tables(state):
+    nodes = state["nodes"]
+    ids = range(len(nodes))
+    phases = {"Idle": IDLE, "Waiting": WAITING, "Inside": INSIDE}
+    sent = [(i, j, *message.items()) for i, j, message in state["in_flight"]]
+    return {
+        "phase": Table({(i,): phases[nodes[i]["phase"]] for i in ids}),
+        "clock": Table({(i,): nodes[i]["clock"] for i in ids}),
+        "queue": Table({(i, k): nodes[i]["requests"][k] or NONE for i in ids for k in ids}),
+        "heard": Table({(i, k): nodes[i]["heard"][k] for i in ids for k in ids}),
+        "sent": Table({(i, j, KINDS[kind], t): True for i, j, (kind, t) in sent}),
+    }
+
+
+@lamport.explaining
+def explanations(action, nodes):
+    match action:
+        case {"request": i}:
+            yield [(request, i)]
+        case {"leave": i}:
+            yield [(release, i)]
+        case {"deliver": [i, j, {"Request": t}]}:
+            yield [(receive_a_request, j, i, t)]
+        case {"deliver": [i, j, {"Confirm": t}]}:
+            yield [(receive_a_confirmation, j, i, t)]
+        case {"deliver": [i, j, {"Release": t}]}:
+            yield [(receive_a_release, j, i, t)]

@@ -293,3 +293,53 @@ def youngest(s, j: Node, i: Node, t: Number):
         clock=put(s.clock, j, now),
         confirms=more(s.confirms, j, i, now),
     )
+
+
+# The code's states and steps.
+
+
+@ricart_agrawala.reading
+def tables(state):
+    nodes = state["nodes"]
+    ids = range(len(nodes))
+    of = lambda key: Table({(i,): nodes[i]["candidate"][key] for i in ids})
+    sets = lambda key: Table({(i, j): True for i in ids for j in members(nodes[i][key])})
+    phases = {"Idle": IDLE, "Waiting": WAITING, "Inside": INSIDE}
+    return {
+        "phase": Table({key: phases[phase] for key, phase in of("phase").items()}),
+        "clock": of("clock"),
+        "asked": of("asked"),
+        "missing": sets("missing"),
+        "held_back": sets("held_back"),
+        "requests": in_flight(state, "Request"),
+        "confirms": in_flight(state, "Confirm"),
+    }
+
+
+def members(node_set):
+    """The nodes of a set, which is written as words of 64 bits."""
+    bits = [(64 * index, word) for index, word in enumerate(node_set["words"])]
+    return [first + bit for first, word in bits for bit in range(64) if word >> bit & 1]
+
+
+def in_flight(state, kind):
+    count = Table()
+    for i, j, message in state["in_flight"]:
+        if kind in message:
+            count[i, j, message[kind]] = count(i, j, message[kind]) + 1
+    return count
+
+
+@ricart_agrawala.explaining
+def explanations(action, nodes):
+    match action:
+        case {"request": i}:
+            yield [(request, i)]
+        case {"leave": i}:
+            yield [(release, i)]
+        case {"deliver": [i, j, {"Request": t}]}:
+            yield [(hold_back, j, i, t)]
+            yield [(confirm, j, i, t)]
+        case {"deliver": [j, i, {"Confirm": t}]}:
+            yield [(wait_for_more, i, j, t)]
+            yield [(enter, i, j, t)]

@@ -285,3 +285,52 @@ def stale(s, i: Node, k: Node, m: Number):
         has_token=put(s.has_token, i, False),
         tokens=more(s.tokens, i, k),
     )
+
+
+# The code's states and steps.
+
+
+@suzuki_kasami.reading
+def tables(state):
+    nodes = state["nodes"]
+    ids = range(len(nodes))
+    requests, tokens = Table(), Table()
+    contents = [node["token"] for node in nodes if node["token"]]
+    for i, k, message in state["in_flight"]:
+        match message:
+            case {"Request": [_, number]}:
+                requests[i, k, number] = requests(i, k, number) + 1
+            case {"Token": content}:
+                tokens[i, k] = tokens(i, k) + 1
+                contents.append(content)
+    [content] = contents
+    phases = {"Idle": IDLE, "Waiting": WAITING, "Inside": INSIDE}
+    return {
+        "phase": Table({(i,): phases[nodes[i]["phase"]] for i in ids}),
+        "heard": Table({(i, k): nodes[i]["heard"][k] for i in ids for k in ids}),
+        "has_token": Table({(i,): nodes[i]["token"] is not None for i in ids}),
+        "requests": requests,
+        "tokens": tokens,
+        "served": Table({(k,): content["served"][k] for k in ids}),
+        "queued": Table({(k,): True for k in content["queue"]}),
+    }
+
+
+@suzuki_kasami.explaining
+def explanations(action, nodes):
+    match action:
+        case {"request": i}:
+            yield [(request_beside_the_token, i)]
+            yield [(request_from_all, i)]
+        case {"leave": i}:
+            yield [(release_and_rest, i)]
+            yield from ([(release_and_hand_over, i, to)] for to in range(nodes))
+        case {"deliver": [k, i, {"Request": [_, m]}]}:
+            yield [(receive_an_old_request, i, k, m)]
+            yield [(receive_a_request, i, k, m)]
+            yield [(receive_a_request_in_vain, i, k, m)]
+            yield from (
+                [(receive_a_request_beside_the_token, i, k, m, to)] for to in range(nodes)
+            )
+        case {"deliver": [a, i, {"Token": _}]}:
+            yield [(receive_the_token, i, a)]

@@ -1,0 +1,252 @@
+//! The steps of the shipped code are steps of the proofs of `proofs/`.
+//!
+//! The proofs hold for any number of nodes, but of a transition system that was written by hand.
+//! Here the checker explores small clusters of the shipped state machines, and the shipped bakery
+//! runs under random schedules. What they do is written to a file, and `proofs/compare` reads it:
+//! with the functions that the solver reasons about, it checks that every state has the invariant,
+//! and that every step is one of the proof.
+//!
+//! Of the larger clusters a part is compared, unless `PROOFS_WHOLE` is set:
+//!
+//! ```sh
+//! PROOFS_WHOLE=1 cargo test --release --all-features --test proofs -- --nocapture
+//! ```
+#![cfg(all(feature = "check", feature = "serde", not(exclusion_loom)))]
+
+mod common;
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use exclusion::message::check::{Action, Check, Model, State};
+use exclusion::message::{
+    Exclusive, Lamport, Machine, NodeId, Outbox, Phase, Protocol, Refused, RicartAgrawala,
+    SuzukiKasami,
+};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+/// How many states are explored, and from how many of them all steps are compared.
+#[derive(Clone, Copy)]
+struct Part {
+    explored: usize,
+    compared: usize,
+}
+
+const ALL: Part = Part { explored: usize::MAX, compared: usize::MAX };
+
+/// Of a large cluster, as much as a test may take.
+fn part() -> Part {
+    let whole = std::env::var_os("PROOFS_WHOLE").is_some();
+    if whole { ALL } else { Part { explored: 20_000, compared: 600 } }
+}
+
+/// A file for `proofs/compare`.
+struct Journal {
+    path: PathBuf,
+    file: BufWriter<File>,
+    states: usize,
+}
+
+impl Journal {
+    fn new(name: &str, proof: &str, nodes: usize) -> Self {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("proofs");
+        std::fs::create_dir_all(&folder).expect("a folder below target");
+        let path = folder.join(format!("{name}.jsonl"));
+        let file = BufWriter::new(File::create(&path).expect("a file below target"));
+        let mut journal = Self { path, file, states: 0 };
+        journal.write(&json!({ "proof": proof, "nodes": nodes }));
+        journal
+    }
+
+    fn write(&mut self, line: &Value) {
+        writeln!(self.file, "{line}").expect("a line can be written");
+    }
+
+    fn state(&mut self, state: &Value) -> usize {
+        self.write(&json!({ "state": state }));
+        self.states += 1;
+        self.states - 1
+    }
+
+    fn step(&mut self, from: usize, action: Value, to: usize) {
+        self.write(&json!({ "from": from, "action": action, "to": to }));
+    }
+
+    fn finish(mut self) -> PathBuf {
+        self.file.flush().expect("what was written can be kept");
+        self.path
+    }
+}
+
+/// Runs `proofs/compare`. None if there is no Python, which `proofs/check` would have asked for.
+fn compare(file: &Path, flaw: Option<&str>) -> Option<Output> {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("proofs/compare");
+    let flaw = flaw.into_iter().flat_map(|flaw| ["--flaw", flaw]);
+    let output = Command::new("python3").arg(script).args(flaw).arg(file).output();
+    if output.is_err() {
+        eprintln!("skipped: there is no python3");
+    }
+    output.ok()
+}
+
+#[track_caller]
+fn agrees(file: &Path) {
+    let Some(output) = compare(file, None) else { return };
+    let report = String::from_utf8_lossy(&output.stdout);
+    let complaints = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{report}{complaints}");
+    println!("{}", report.trim_end());
+}
+
+/// With the flawed step the comparison finds something wrong, and says so.
+#[track_caller]
+fn is_noticed(file: &Path, flaw: Option<&str>) {
+    let Some(output) = compare(file, flaw) else { return };
+    let report = String::from_utf8_lossy(&output.stdout);
+    let complaints = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{flaw:?}: {report}{complaints}");
+    assert!(report.contains("no step of the proof"), "{flaw:?}: {report}{complaints}");
+}
+
+/// A state of a cluster as the proofs read it.
+fn written<P>(state: &State<P>) -> Value
+where
+    P: Protocol<Message: Serialize> + Serialize,
+{
+    let in_flight: Vec<_> = state.in_flight().collect();
+    json!({ "nodes": state.nodes, "in_flight": in_flight })
+}
+
+fn action_of<M: Serialize>(action: &Action<M>) -> Value {
+    match action {
+        Action::Request(node) => json!({ "request": node }),
+        Action::Leave(node) => json!({ "leave": node }),
+        Action::Deliver { from, to, message } => json!({ "deliver": [from, to, message] }),
+        _ => panic!("a cluster without timers and faults does nothing else"),
+    }
+}
+
+/// Explores a cluster, and writes down what happens in it.
+fn explored<P>(name: &str, proof: &str, check: &Check<P>, part: Part) -> PathBuf
+where
+    P: Protocol<Message: Serialize> + Serialize,
+{
+    let mut found = check.init_states();
+    let mut known: HashMap<_, usize> = found.iter().cloned().zip(0..).collect();
+    let mut journal = Journal::new(name, proof, found[0].nodes.len());
+    let mut numbers = HashMap::from([(0, journal.state(&written(&found[0])))]);
+    let mut steps = Vec::new();
+    let mut next = 0;
+    while next < found.len() {
+        let mut actions = Vec::new();
+        check.actions(&found[next], &mut actions);
+        for action in actions {
+            let Some(after) = check.next_state(&found[next], action.clone()) else { continue };
+            assert!(after.violation.is_none(), "{:?}", after.violation);
+            let index = match known.get(&after) {
+                Some(&index) => index,
+                None if found.len() >= part.explored => continue,
+                None => {
+                    known.insert(after.clone(), found.len());
+                    found.push(after);
+                    found.len() - 1
+                }
+            };
+            steps.push((next, action, index));
+        }
+        next += 1;
+    }
+    // Of many states, some of each depth.
+    let stride = found.len().div_ceil(part.compared);
+    for (from, action, to) in steps.iter().filter(|(from, ..)| from % stride == 0) {
+        let mut number_of = |index: usize| {
+            *numbers.entry(index).or_insert_with(|| journal.state(&written(&found[index])))
+        };
+        let (from, to) = (number_of(*from), number_of(*to));
+        journal.step(from, action_of(action), to);
+    }
+    journal.finish()
+}
+
+#[test]
+fn the_steps_of_ricart_agrawala_are_those_of_its_proof() {
+    let two = Check::new(RicartAgrawala::cluster(2).unwrap()).requests(2);
+    let file = explored("ricart_agrawala_2", "ricart_agrawala", &two, ALL);
+    agrees(&file);
+    is_noticed(&file, Some("deaf"));
+    let three = Check::new(RicartAgrawala::cluster(3).unwrap());
+    agrees(&explored("ricart_agrawala_3", "ricart_agrawala", &three, part()));
+}
+
+#[test]
+fn the_steps_of_lamports_algorithm_are_those_of_its_proof() {
+    let two = Check::new(Lamport::cluster(2).unwrap()).requests(2);
+    let file = explored("lamport_2", "lamport", &two, ALL);
+    agrees(&file);
+    let three = Check::new(Lamport::cluster(3).unwrap());
+    let file = explored("lamport_3", "lamport", &three, part());
+    agrees(&file);
+    is_noticed(&file, Some("unheard"));
+}
+
+#[test]
+fn the_steps_of_suzuki_kasami_are_those_of_its_proof() {
+    let two = Check::new(SuzukiKasami::cluster(2).unwrap()).requests(2);
+    let file = explored("suzuki_kasami_2", "suzuki_kasami", &two, ALL);
+    agrees(&file);
+    is_noticed(&file, Some("kept"));
+    let three = Check::new(SuzukiKasami::cluster(3).unwrap()).requests(2);
+    agrees(&explored("suzuki_kasami_3", "suzuki_kasami", &three, part()));
+}
+
+/// A node of Ricart's and Agrawala's algorithm that confirms nobody when it leaves.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize)]
+#[serde(transparent)]
+struct Forgetful(RicartAgrawala);
+
+impl Machine for Forgetful {
+    type Message = <RicartAgrawala as Machine>::Message;
+
+    fn id(&self) -> NodeId {
+        self.0.id()
+    }
+
+    fn nodes(&self) -> usize {
+        self.0.nodes()
+    }
+
+    fn request(&mut self, out: &mut Outbox<Self::Message>) -> Result<(), Refused> {
+        self.0.request(out)
+    }
+
+    fn release(&mut self, _: &mut Outbox<Self::Message>) -> Result<(), Refused> {
+        self.0.release(&mut Outbox::new())
+    }
+
+    fn receive(
+        &mut self,
+        from: NodeId,
+        message: Self::Message,
+        out: &mut Outbox<Self::Message>,
+    ) -> Result<(), Refused> {
+        self.0.receive(from, message, out)
+    }
+}
+
+impl Protocol for Forgetful {
+    type Access = Exclusive;
+
+    fn phase(&self) -> Phase {
+        self.0.phase()
+    }
+}
+
+#[test]
+fn a_cluster_that_does_something_else_is_noticed() {
+    let nodes = RicartAgrawala::cluster(2).unwrap().into_iter().map(Forgetful).collect();
+    is_noticed(&explored("forgetful", "ricart_agrawala", &Check::new(nodes), ALL), None);
+}
