@@ -270,3 +270,98 @@ def safe_registers(s, p: Node, q: Node, word: Number):
     return And(s.at(p) == LOOK, p != q, may_be_read, need_not_wait), s.but(
         passed=put(s.passed, p, q, True)
     )
+
+
+# The code's states and steps: of the model that the lab explores, and of the lock itself.
+
+
+@bakery.reading
+def tables(state):
+    """A seat that the lab explores forgets what it has no use for any more."""
+    seats = range(len(state["seats"]))
+    others = lambda p: [q for q in seats if q != p]
+    at, highest, read, passed, ahead = (Table() for _ in range(5))
+    read.forgotten = {(p, q) for p in seats for q in seats}
+    passed.forgotten = set(read.forgotten)
+    highest.forgotten = {(p,) for p in seats}
+    for p, place in enumerate(state["seats"]):
+        match place:
+            case ["Outside"]:
+                at[p,] = OUTSIDE
+            case ["Choose"]:
+                at[p,] = CHOOSE
+            case ["Scan", other, high]:
+                at[p,], highest[p,] = SCAN, high
+                read.update({(p, q): True for q in others(p) if q < other})
+                read.forgotten -= {(p, q) for q in seats}
+                highest.forgotten.discard((p,))
+            case ["Draw", high]:
+                at[p,], highest[p,] = DRAW, high
+                read.update({(p, q): True for q in others(p)})
+                highest.forgotten.discard((p,))
+            case ["Look", other, own]:
+                at[p,], highest[p,] = LOOK, own - 1
+                passed.update({(p, q): True for q in others(p) if q < other})
+                passed.forgotten -= {(p, q) for q in seats}
+                highest.forgotten.discard((p,))
+            case ["Inside"]:
+                at[p,], highest[p,] = INSIDE, state["words"][p] - 1
+                passed.update({(p, q): True for q in others(p)})
+            case ["Leave"]:
+                at[p,] = LEAVE
+        ahead.update({(p, q): True for q in seats if state["ahead"][p] >> q & 1})
+    word = Table({(p,): state["words"][p] for p in seats})
+    return dict(at=at, word=word, highest=highest, read=read, passed=passed, ahead=ahead)
+
+
+@bakery.observing
+def observed(words):
+    return {"word": {(p,): word for p, word in enumerate(words)}}
+
+
+@bakery.explaining
+def explanations(action, state):
+    word = state.word
+    match action:
+        case {"begin": p}:
+            yield [(begin, p)]
+        case {"announce": p}:
+            yield [(announce, p)]
+        case {"begin again": p}:
+            yield [(begin, p), (announce, p)]
+        case {"scan": [p, q]}:
+            # The lock reads its own word too, which tells it nothing. The last read is the one
+            # after which the lab's seat is about to draw.
+            scanned = [(scan, p, q, word(q))] if p != q else []
+            yield scanned
+            yield [*scanned, (decide, p)]
+        case {"write the ticket": p}:
+            yield [(draw, p)]
+        case {"draw": p}:
+            yield [(decide, p), (draw, p)]
+        case {"find no ticket": p}:
+            yield [(decide, p), (step_back_at_the_limit, p), (leave_the_word, p)]
+        case {"look": [p, q]}:
+            # It need not wait for q; that was the last one, so it is inside; it must wait.
+            yield [(look, p, q, word(q)), (enter, p)]
+            yield [(look, p, q, word(q))]
+            yield []
+        case {"look on": [p, q]}:
+            yield [(look, p, q, word(q))]
+            yield []
+        case {"look again": p}:
+            yield [(look_again, p)]
+        case {"wait": _}:
+            yield []
+        case {"enter": p}:
+            yield [(enter, p)]
+        case {"withdraw": p}:
+            yield [(withdraw, p)]
+        case {"withdraw and idle": p}:
+            yield [(withdraw, p), (leave_the_word, p)]
+        case {"leave": p}:
+            yield [(leave, p)]
+        case {"idle": p}:
+            yield [(leave_the_word, p)]
+        case {"leave and idle": p}:
+            yield [(leave, p), (leave_the_word, p)]

@@ -31,8 +31,11 @@ except ImportError:  # `Ground` needs none.
 
 
 class Sort:
-    def __init__(self, name):
+    """What a function takes or returns. One with known values is a number, of these."""
+
+    def __init__(self, name, values=None):
         self.name = name
+        self.values = values
 
 
 Node = Sort("node")  # Compared by `==` only; where nodes are ordered, a proof has a function for it.
@@ -45,16 +48,22 @@ def is_term(value):
 
 
 def And(*parts):
-    terms = [part for part in parts if is_term(part)]
-    if not all(part for part in parts if not is_term(part)):
-        return False
+    terms = []
+    for part in parts:
+        if is_term(part):
+            terms.append(part)
+        elif not part:
+            return False
     return z3.And(*terms) if terms else True
 
 
 def Or(*parts):
-    terms = [part for part in parts if is_term(part)]
-    if any(part for part in parts if not is_term(part)):
-        return True
+    terms = []
+    for part in parts:
+        if is_term(part):
+            terms.append(part)
+        elif part:
+            return True
     return z3.Or(*terms) if terms else False
 
 
@@ -123,31 +132,45 @@ class State:
 class AnyNumber:
     """Any number of nodes."""
 
+    domains = {}
+
     def __init__(self):
         self.sorts = {}
         self.assumed = []
 
+    def known(self, sort):
+        """The values of a sort, if they are known."""
+        return self.domains.get(sort, sort.values)
+
     def sort(self, sort):
-        if sort is Number:
-            return z3.IntSort()
         if sort is Truth:
             return z3.BoolSort()
+        if sort is Number or self.known(sort):
+            return z3.IntSort()
         return self.sorts.setdefault(sort, z3.DeclareSort(sort.name))
 
     def constant(self, sort, name):
-        return z3.FreshConst(self.sort(sort), name)
+        constant = z3.FreshConst(self.sort(sort), name)
+        if self.known(sort):
+            self.assumed.append(one_of(constant, *self.known(sort)))
+        return constant
 
     def function(self, name, sorts):
         return z3.Function(name, *(self.sort(sort) for sort in sorts))
 
     def forall(self, sorts, body, triggers=lambda *args: []):
-        """For all of these sorts. The solver instantiates by the triggers, or by its own choice."""
-        if not sorts:
-            return body()
-        bound = [self.constant(sort, sort.name) for sort in sorts]
-        formula = body(*bound)
+        """
+        For all of these sorts. Those with known values are expanded. For the others the solver
+        instantiates by the triggers, or by its own choice.
+        """
+        bound = [None if self.known(it) else z3.FreshConst(self.sort(it), it.name) for it in sorts]
+        choices = [self.known(sort) or [variable] for sort, variable in zip(sorts, bound)]
+        formula = And(*(body(*args) for args in itertools.product(*choices)))
+        variables = [variable for variable in bound if variable is not None]
+        if not variables or not is_term(formula):
+            return formula
         patterns = [z3.MultiPattern(*terms) for terms in triggers(*bound)]
-        return z3.ForAll(bound, formula, patterns=patterns) if is_term(formula) else formula
+        return z3.ForAll(variables, formula, patterns=patterns)
 
     def statics(self, proof):
         return {name: self.function(name, sorts) for name, sorts in proof.statics.items()}
@@ -160,29 +183,8 @@ class Few(AnyNumber):
         super().__init__()
         self.domains = domains
 
-    def sort(self, sort):
-        return z3.IntSort() if sort in self.domains else super().sort(sort)
-
-    def constant(self, sort, name):
-        constant = super().constant(sort, name)
-        if sort in self.domains:
-            self.assumed.append(Or(*(constant == it for it in self.domains[sort])))
-        return constant
-
     def forall(self, sorts, body, triggers=None):
-        free = [index for index, sort in enumerate(sorts) if sort not in self.domains]
-        known = [self.domains.get(sort, [None]) for sort in sorts]
-
-        def expanded(*bound):
-            parts = []
-            for values in itertools.product(*known):
-                values = list(values)
-                for index, variable in zip(free, bound):
-                    values[index] = variable
-                parts.append(body(*values))
-            return And(*parts)
-
-        return super().forall([sorts[index] for index in free], expanded)
+        return super().forall(sorts, body)
 
     def statics(self, proof):
         tables = proof.constants_of(self.domains)
@@ -211,7 +213,8 @@ class Ground:
         self.domains = {**domains, Number: numbers}
 
     def forall(self, sorts, body, triggers=None):
-        return all(body(*args) for args in itertools.product(*(self.domains[it] for it in sorts)))
+        choices = (self.domains.get(sort, sort.values) for sort in sorts)
+        return all(body(*args) for args in itertools.product(*choices))
 
 
 class Table(dict):
@@ -241,8 +244,8 @@ class Proof:
         self.invariants, self.claims, self.flaws = [], [], []
         #: Which nodes there are if there are so many.
         self.domains = lambda nodes: {Node: range(nodes)}
-        #: The variables' tables for a state of the code, and the steps that may explain its action.
-        self.read, self.explanations = None, None
+        #: How the code's states, what can be seen of them, and its actions are to be understood.
+        self.read, self.observe, self.explanations = None, None, None
 
     # What a proof's file says.
 
@@ -281,8 +284,13 @@ class Proof:
         self.read = read
         return read
 
+    def observing(self, observe):
+        """From what can be seen of the code to values of variables."""
+        self.observe = observe
+        return observe
+
     def explaining(self, explanations):
-        """From an action of the code to lists of steps, of which one must be what it does."""
+        """From an action and a state to lists of steps, of which one must be what the code does."""
         self.explanations = explanations
         return explanations
 

@@ -16,6 +16,7 @@ from inductive import *
 
 IDLE, WAITING, INSIDE = 0, 1, 2
 REQUEST, CONFIRM, RELEASE = 0, 1, 2
+Kind = Sort("kind", [REQUEST, CONFIRM, RELEASE])
 
 NONE = 0  # No request: time is later.
 
@@ -28,7 +29,7 @@ lamport = Proof(
         # The time of the request of k in the queue of node i, or none. Its own is among them.
         "queue": [Node, Node, Number],
         "heard": [Node, Node, Number],
-        "sent": [Node, Node, Number, Number, Truth],
+        "sent": [Node, Node, Kind, Number, Truth],
     },
     # The number of a node, which decides between equal times.
     statics={"number": [Node, Number]},
@@ -60,7 +61,7 @@ def all_are_idle(s, i: Node, j: Node):
 
 
 @lamport.initial
-def nothing_is_in_flight(s, i: Node, j: Node, kind: Number, t: Number):
+def nothing_is_in_flight(s, i: Node, j: Node, kind: Kind, t: Number):
     return Not(s.sent(i, j, kind, t))
 
 
@@ -114,8 +115,8 @@ def enter_if_first(s, j):
 
 def is_next(s, i, j, kind, time):
     """The message is the first of its channel."""
-    first = lambda k: s.every(Number, lambda t: Implies(s.sent(i, j, k, t), time <= t))
-    return And(s.sent(i, j, kind, time), first(REQUEST), first(CONFIRM), first(RELEASE))
+    is_first = lambda k, t: Implies(s.sent(i, j, k, t), time <= t)
+    return And(s.sent(i, j, kind, time), s.world.forall([Kind, Number], is_first))
 
 
 def hear(s, j, i, kind, time):
@@ -158,19 +159,14 @@ def receive_a_release(s, j: Node, i: Node, t: Number):
 
 
 @lamport.invariant
-def a_message_is_later_than_all_before_it(s, i: Node, j: Node, kind: Number, t: Number):
-    said = And(
-        i != j,
-        one_of(kind, REQUEST, CONFIRM, RELEASE),
-        s.heard(j, i) < t,
-        t <= s.clock(i),
-    )
+def a_message_is_later_than_all_before_it(s, i: Node, j: Node, kind: Kind, t: Number):
+    said = And(i != j, s.heard(j, i) < t, t <= s.clock(i))
     return Implies(s.sent(i, j, kind, t), said)
 
 
 @lamport.invariant
 def no_two_messages_of_a_channel_have_one_time(
-    s, i: Node, j: Node, k: Number, l: Number, t: Number
+    s, i: Node, j: Node, k: Kind, l: Kind, t: Number
 ):
     return Implies(And(s.sent(i, j, k, t), s.sent(i, j, l, t)), k == l)
 
@@ -239,7 +235,7 @@ def a_user_that_is_inside_asked_before_all_that_wait(s, i: Node, j: Node):
 
 
 @lamport.claim
-def no_message_comes_too_late(s, i: Node, j: Node, kind: Number, t: Number):
+def no_message_comes_too_late(s, i: Node, j: Node, kind: Kind, t: Number):
     """A node refuses what is not later than all that it has heard from there."""
     return Implies(s.sent(i, j, kind, t), s.heard(j, i) < t)
 
@@ -287,7 +283,7 @@ def tables(state):
 
 
 @lamport.explaining
-def explanations(action, nodes):
+def explanations(action, state):
     match action:
         case {"request": i}:
             yield [(request, i)]

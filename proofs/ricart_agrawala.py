@@ -331,7 +331,7 @@ def in_flight(state, kind):
 
 
 @ricart_agrawala.explaining
-def explanations(action, nodes):
+def explanations(action, state):
     match action:
         case {"request": i}:
             yield [(request, i)]

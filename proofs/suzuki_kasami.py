@@ -317,20 +317,20 @@ def tables(state):
 
 
 @suzuki_kasami.explaining
-def explanations(action, nodes):
+def explanations(action, state):
     match action:
         case {"request": i}:
             yield [(request_beside_the_token, i)]
             yield [(request_from_all, i)]
         case {"leave": i}:
             yield [(release_and_rest, i)]
-            yield from ([(release_and_hand_over, i, to)] for to in range(nodes))
+            yield from ([(release_and_hand_over, i, to)] for to in state.world.domains[Node])
         case {"deliver": [k, i, {"Request": [_, m]}]}:
             yield [(receive_an_old_request, i, k, m)]
             yield [(receive_a_request, i, k, m)]
             yield [(receive_a_request_in_vain, i, k, m)]
             yield from (
-                [(receive_a_request_beside_the_token, i, k, m, to)] for to in range(nodes)
+                [(receive_a_request_beside_the_token, i, k, m, to)] for to in state.world.domains[Node]
             )
         case {"deliver": [a, i, {"Token": _}]}:
             yield [(receive_the_token, i, a)]

@@ -10,6 +10,8 @@ lock never has more than two contenders. That it has at most one winner is Peter
 and so the argument goes up the tree.
 """
 
+import itertools
+
 from inductive import *
 
 OUTSIDE = 0
@@ -283,3 +285,96 @@ def takes_the_turn(s, p: Seat):
     """A contender says that the other gave way, in place of giving way itself."""
     turn = put(s.turn, s.node(p), Not(own_side(s, p)))
     return s.at(p) == GIVE_WAY, s.but(at=put(s.at, p, AWAIT_FLAG), turn=turn)
+
+
+# The code's states and steps: of the model that the lab explores, and of the lock itself.
+
+
+@tournament.reading
+def tables(state):
+    """The lab's contender does not remember whether it has won the node that it leaves first."""
+    seats = range(len(state["seats"]))
+    names = {
+        "Outside": [OUTSIDE],
+        "Raise": [RAISE],
+        "Peek": [PEEK],
+        "GiveWay": [GIVE_WAY],
+        "AwaitFlag": [AWAIT_FLAG],
+        "AwaitTurn": [AWAIT_TURN],
+        "Inside": [INSIDE],
+        "Lower": [LOWER, STEP_BACK],
+    }
+    root = lambda p: (len(seats) + p).bit_length() - 1
+    levels = [place[1] if len(place) > 1 else None for place in state["seats"]]
+    node = Table()
+    for p, (name, *_) in enumerate(state["seats"]):
+        level = {"Outside": 1, "Inside": root(p)}.get(name, levels[p])
+        node[p,] = (len(seats) + p) >> level
+    rest = {"node": node, **registers(state["registers"])}
+    for at in itertools.product(*(names[name] for name, *_ in state["seats"])):
+        yield {"at": Table({(p,): at[p] for p in seats}), **rest}
+
+
+def registers(words):
+    """Three of each node: two flags and the turn. There is no node 0."""
+    nodes = range(1, len(words) // 3)
+    return {
+        "flag": Table({(v, side): bool(words[3 * v + side]) for v in nodes for side in (False, True)}),
+        "turn": Table({(v,): bool(words[3 * v + 2]) for v in nodes}),
+    }
+
+
+@tournament.observing
+def observed(words):
+    return registers(words)
+
+
+@tournament.explaining
+def explanations(action, state):
+    match action:
+        case {"begin": p}:
+            yield [(begin, p)]
+        case {"step": p}:
+            yield from single_steps(p, state)
+        case {"leave": p}:
+            yield [(leave, p)]
+        case {"withdraw": p}:
+            yield [(withdraw, p)]
+        # The lock itself takes several steps at a time, and is inside afterwards or is not.
+        case {"climb": [p, inside]}:
+            yield from alone(p, state, [begin], until=INSIDE if inside else AWAIT_FLAG)
+        case {"win and climb": [p, inside]}:
+            yield from alone(p, state, [], until=INSIDE if inside else AWAIT_FLAG)
+        case {"wait": p}:
+            yield [(see_the_flag_up, p), (see_no_turn, p)]
+        case {"withdraw to the leaf": p}:
+            yield from alone(p, state, [withdraw], until=OUTSIDE)
+        case {"leave to the leaf": p}:
+            yield from alone(p, state, [leave], until=OUTSIDE)
+
+
+def single_steps(p, state):
+    """The steps of one contender that begins, leaves and withdraws by other actions."""
+    for step in (raise_the_flag, peek, give_way, see_the_flag_up, see_no_turn):
+        yield [(step, p)]
+    yield from ([(win_a_node, p, above)] for above in state.world.domains[Node])
+    yield [(win_the_root, p)]
+    yield from ([(lower_a_flag, p, below)] for below in state.world.domains[Node])
+    yield [(lower_the_last_flag, p)]
+
+
+def alone(p, state, first, until):
+    """What one contender does by itself: these steps, and then the only one that it can take."""
+    steps = []
+    following = [[(step, p)] for step in first]
+    while not steps or following or state.at(p) != until:
+        for [(step, *arguments)] in [following.pop(0)] if following else single_steps(p, state):
+            guard, after = step(state, *arguments)
+            if guard:
+                break
+        looked_in_vain = step is see_no_turn
+        if not guard or looked_in_vain or after.at(p) in {INSIDE, OUTSIDE, AWAIT_FLAG} - {until}:
+            return
+        steps.append((step, *arguments))
+        state = after
+    yield steps

@@ -1,10 +1,10 @@
 //! The steps of the shipped code are steps of the proofs of `proofs/`.
 //!
 //! The proofs hold for any number of nodes, but of a transition system that was written by hand.
-//! Here the checker explores small clusters of the shipped state machines, and the shipped bakery
-//! runs under random schedules. What they do is written to a file, and `proofs/compare` reads it:
-//! with the functions that the solver reasons about, it checks that every state has the invariant,
-//! and that every step is one of the proof.
+//! Here the checker explores small clusters of the shipped state machines. What they do is written
+//! to a file, and `proofs/compare` reads it: with the functions that the solver reasons about, it
+//! checks that every state has the invariant, and that every step is one of the proof.
+//! `proofs_of_locks.rs` does the same with locks.
 //!
 //! Of the larger clusters a part is compared, unless `PROOFS_WHOLE` is set:
 //!
@@ -16,11 +16,8 @@
 mod common;
 
 use std::collections::HashMap;
-use std::fs::File;
-use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
 
+use common::journal::Journal;
 use exclusion::message::check::{Action, Check, Model, State};
 use exclusion::message::{
     Exclusive, Lamport, Machine, NodeId, Outbox, Phase, Protocol, Refused, RicartAgrawala,
@@ -41,75 +38,7 @@ const ALL: Part = Part { explored: usize::MAX, compared: usize::MAX };
 /// Of a large cluster, as much as a test may take.
 fn part() -> Part {
     let whole = std::env::var_os("PROOFS_WHOLE").is_some();
-    if whole { ALL } else { Part { explored: 20_000, compared: 600 } }
-}
-
-/// A file for `proofs/compare`.
-struct Journal {
-    path: PathBuf,
-    file: BufWriter<File>,
-    states: usize,
-}
-
-impl Journal {
-    fn new(name: &str, proof: &str, nodes: usize) -> Self {
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("proofs");
-        std::fs::create_dir_all(&folder).expect("a folder below target");
-        let path = folder.join(format!("{name}.jsonl"));
-        let file = BufWriter::new(File::create(&path).expect("a file below target"));
-        let mut journal = Self { path, file, states: 0 };
-        journal.write(&json!({ "proof": proof, "nodes": nodes }));
-        journal
-    }
-
-    fn write(&mut self, line: &Value) {
-        writeln!(self.file, "{line}").expect("a line can be written");
-    }
-
-    fn state(&mut self, state: &Value) -> usize {
-        self.write(&json!({ "state": state }));
-        self.states += 1;
-        self.states - 1
-    }
-
-    fn step(&mut self, from: usize, action: Value, to: usize) {
-        self.write(&json!({ "from": from, "action": action, "to": to }));
-    }
-
-    fn finish(mut self) -> PathBuf {
-        self.file.flush().expect("what was written can be kept");
-        self.path
-    }
-}
-
-/// Runs `proofs/compare`. None if there is no Python, which `proofs/check` would have asked for.
-fn compare(file: &Path, flaw: Option<&str>) -> Option<Output> {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("proofs/compare");
-    let flaw = flaw.into_iter().flat_map(|flaw| ["--flaw", flaw]);
-    let output = Command::new("python3").arg(script).args(flaw).arg(file).output();
-    if output.is_err() {
-        eprintln!("skipped: there is no python3");
-    }
-    output.ok()
-}
-
-#[track_caller]
-fn agrees(file: &Path) {
-    let Some(output) = compare(file, None) else { return };
-    let report = String::from_utf8_lossy(&output.stdout);
-    let complaints = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{report}{complaints}");
-    println!("{}", report.trim_end());
-}
-
-/// With the flawed step the comparison finds something wrong, and says so.
-#[track_caller]
-fn is_noticed(file: &Path, flaw: Option<&str>) {
-    let Some(output) = compare(file, flaw) else { return };
-    let report = String::from_utf8_lossy(&output.stdout);
-    let complaints = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "{flaw:?}: {report}{complaints}");
-    assert!(report.contains("no step of the proof"), "{flaw:?}: {report}{complaints}");
+    if whole { ALL } else { Part { explored: 20_000, compared: 400 } }
 }
 
 /// A state of a cluster as the proofs read it.
@@ -131,7 +60,7 @@ fn action_of<M: Serialize>(action: &Action<M>) -> Value {
 }
 
 /// Explores a cluster, and writes down what happens in it.
-fn explored<P>(name: &str, proof: &str, check: &Check<P>, part: Part) -> PathBuf
+fn explored<P>(name: &str, proof: &str, check: &Check<P>, part: Part) -> Journal
 where
     P: Protocol<Message: Serialize> + Serialize,
 {
@@ -169,38 +98,37 @@ where
         let (from, to) = (number_of(*from), number_of(*to));
         journal.step(from, action_of(action), to);
     }
-    journal.finish()
+    journal
 }
 
 #[test]
 fn the_steps_of_ricart_agrawala_are_those_of_its_proof() {
     let two = Check::new(RicartAgrawala::cluster(2).unwrap()).requests(2);
-    let file = explored("ricart_agrawala_2", "ricart_agrawala", &two, ALL);
-    agrees(&file);
-    is_noticed(&file, Some("deaf"));
+    let mut journal = explored("ricart_agrawala_2", "ricart_agrawala", &two, ALL);
+    journal.agrees();
+    journal.notices("deaf");
     let three = Check::new(RicartAgrawala::cluster(3).unwrap());
-    agrees(&explored("ricart_agrawala_3", "ricart_agrawala", &three, part()));
+    explored("ricart_agrawala_3", "ricart_agrawala", &three, part()).agrees();
 }
 
 #[test]
 fn the_steps_of_lamports_algorithm_are_those_of_its_proof() {
     let two = Check::new(Lamport::cluster(2).unwrap()).requests(2);
-    let file = explored("lamport_2", "lamport", &two, ALL);
-    agrees(&file);
+    explored("lamport_2", "lamport", &two, ALL).agrees();
     let three = Check::new(Lamport::cluster(3).unwrap());
-    let file = explored("lamport_3", "lamport", &three, part());
-    agrees(&file);
-    is_noticed(&file, Some("unheard"));
+    let mut journal = explored("lamport_3", "lamport", &three, part());
+    journal.agrees();
+    journal.notices("unheard");
 }
 
 #[test]
 fn the_steps_of_suzuki_kasami_are_those_of_its_proof() {
     let two = Check::new(SuzukiKasami::cluster(2).unwrap()).requests(2);
-    let file = explored("suzuki_kasami_2", "suzuki_kasami", &two, ALL);
-    agrees(&file);
-    is_noticed(&file, Some("kept"));
+    let mut journal = explored("suzuki_kasami_2", "suzuki_kasami", &two, ALL);
+    journal.agrees();
+    journal.notices("kept");
     let three = Check::new(SuzukiKasami::cluster(3).unwrap()).requests(2);
-    agrees(&explored("suzuki_kasami_3", "suzuki_kasami", &three, part()));
+    explored("suzuki_kasami_3", "suzuki_kasami", &three, part()).agrees();
 }
 
 /// A node of Ricart's and Agrawala's algorithm that confirms nobody when it leaves.
@@ -248,5 +176,5 @@ impl Protocol for Forgetful {
 #[test]
 fn a_cluster_that_does_something_else_is_noticed() {
     let nodes = RicartAgrawala::cluster(2).unwrap().into_iter().map(Forgetful).collect();
-    is_noticed(&explored("forgetful", "ricart_agrawala", &Check::new(nodes), ALL), None);
+    explored("forgetful", "ricart_agrawala", &Check::new(nodes), ALL).compare(None).disagrees();
 }
