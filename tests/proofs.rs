@@ -108,7 +108,7 @@ fn the_steps_of_ricart_agrawala_are_those_of_its_proof() {
     journal.agrees();
     journal.notices("deaf");
     let three = Check::new(RicartAgrawala::cluster(3).unwrap());
-    explored("ricart_agrawala_3", "ricart_agrawala", &three, part()).agrees();
+    explored("ricart_agrawala_3", "ricart_agrawala", &three, part()).agrees_and_takes_every_step();
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn the_steps_of_lamports_algorithm_are_those_of_its_proof() {
     explored("lamport_2", "lamport", &two, ALL).agrees();
     let three = Check::new(Lamport::cluster(3).unwrap());
     let mut journal = explored("lamport_3", "lamport", &three, part());
-    journal.agrees();
+    journal.agrees_and_takes_every_step();
     journal.notices("unheard");
 }
 
@@ -128,7 +128,7 @@ fn the_steps_of_suzuki_kasami_are_those_of_its_proof() {
     journal.agrees();
     journal.notices("kept");
     let three = Check::new(SuzukiKasami::cluster(3).unwrap()).requests(2);
-    explored("suzuki_kasami_3", "suzuki_kasami", &three, part()).agrees();
+    explored("suzuki_kasami_3", "suzuki_kasami", &three, part()).agrees_and_takes_every_step();
 }
 
 /// A node of Ricart's and Agrawala's algorithm that confirms nobody when it leaves.

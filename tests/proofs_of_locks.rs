@@ -219,7 +219,7 @@ fn the_shipped_bakery_takes_the_steps_of_its_proof() {
 
 #[test]
 fn the_shipped_bakery_takes_the_steps_of_its_proof_when_tickets_run_out() {
-    bakery::<3, Narrow<3>>("shipped_bakery_with_few_tickets").agrees();
+    bakery::<3, Narrow<3>>("shipped_bakery_with_few_tickets").agrees_and_takes_every_step();
 }
 
 /// A contender of the tournament.
@@ -271,7 +271,7 @@ fn the_shipped_tournament_takes_the_steps_of_its_proof() {
     let outside = vec![["Outside"]; 5];
     journal.state(&json!({ "registers": vec![0; 15], "seats": outside }));
     let mut journal = race::<Tournament<5>>(journal, Climber::enter);
-    journal.agrees();
+    journal.agrees_and_takes_every_step();
     journal.notices("takes_the_turn");
     journal.notices("leaf_first");
 }

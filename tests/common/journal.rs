@@ -63,6 +63,16 @@ impl Journal {
         self.compare(None).agrees();
     }
 
+    /// And there is no step of the proof that the code does not take.
+    #[track_caller]
+    pub fn agrees_and_takes_every_step(&mut self) {
+        let comparison = self.compare(None);
+        if let Some((_, report)) = comparison.report() {
+            assert!(!report.contains("never: "), "{report}");
+        }
+        comparison.agrees();
+    }
+
     /// With this flawed step of the proof, something is wrong.
     #[track_caller]
     pub fn notices(&mut self, flaw: &str) {
