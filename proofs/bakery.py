@@ -8,9 +8,9 @@ word or the new one. A seat is "about to write" from when the write may begin to
 that a read in between may return either. Atomic registers only ever return the old one, so their
 steps are among these.
 
-Seats are read in any order, and a seat that looks may begin again at any time. A seat that waits may
-withdraw. A seat that finds no ticket left for it steps back. Tickets are integers: the limit of a
-register is a seat that steps back.
+Seats are read in any order, and a seat that looks may begin again at any time. A seat that waits
+may withdraw. Tickets are integers. A register has a limit: a seat that would need a higher ticket
+steps back, which any seat may do here.
 """
 
 from inductive import *

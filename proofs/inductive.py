@@ -12,9 +12,9 @@ well as plain values of Python.
 
 | world | nodes | values | used to |
 |---|---|---|---|
-| `AnyNumber` | an uninterpreted sort: any number of them | symbolic | prove: the solver says unsat |
+| `AnyNumber` | any number: an uninterpreted sort | symbolic | prove: the solver says unsat |
 | `Few` | two, three, ... | symbolic | refute a flaw, and see that each step can happen: sat |
-| `Ground` | two, three, ... | known | compare with the steps of the shipped code, without a solver |
+| `Ground` | two, three, ... | known | compare with the code's steps, without a solver |
 
 Quantifiers over nodes are expanded in `Few` and `Ground`. So a counterexample of `Few` is one, and
 no matter of how far a solver's search for models goes.
@@ -38,7 +38,9 @@ class Sort:
         self.values = values
 
 
-Node = Sort("node")  # Compared by `==` only; where nodes are ordered, a proof has a function for it.
+Node = Sort(
+    "node"
+)  # Compared by `==` only; where nodes are ordered, a proof has a function for it.
 Number = Sort("number")  # Integers: times, tickets, and names of states.
 Truth = Sort("truth")
 
@@ -365,22 +367,27 @@ class Proof:
             if result == "sat":
                 model = solver.model()
                 known = [model.eval(argument, model_completion=True) for argument in arguments]
-                before, then = (self.in_model(model, it) for it in (state, after))
-                return result, conjunct, (known, before, then)
+                return (
+                    result,
+                    conjunct,
+                    (known, *(self.in_model(model, it) for it in (state, after))),
+                )
             if result != "unsat":
                 return result, conjunct, None
         return "unsat", None, None
 
     def in_model(self, model, state):
-        """The values of a state's variables. Of messages, those that are there."""
-        values = {}
-        for name, sorts in self.variables.items():
-            if Number in sorts[:-1]:
-                continue
-            domains = {**state.world.domains, Truth: [False, True]}
-            for args in itertools.product(*(domains[sort] for sort in sorts[:-1])):
-                term = getattr(state, name)(*args)
-                values[name, args] = model.eval(term, model_completion=True) if is_term(term) else term
+        """The values of a state's variables, by name and arguments. Of messages, at known times."""
+        values, numbers = {}, set()
+        domains = {**state.world.domains, Truth: [False, True], Number: numbers}
+        by_arguments = sorted(self.variables.items(), key=lambda it: Number in it[1][:-1])
+        for name, (*sorts, result) in by_arguments:
+            for args in itertools.product(*(domains.get(sort, sort.values) for sort in sorts)):
+                value = getattr(state, name)(*args)
+                value = model.eval(value, model_completion=True) if is_term(value) else value
+                values[name, args] = str(value)
+                if result is Number and Number not in sorts:
+                    numbers.add(int(values[name, args]))
         return values
 
 

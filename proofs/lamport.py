@@ -70,9 +70,7 @@ def nothing_is_in_flight(s, i: Node, j: Node, kind: Kind, t: Number):
 
 def broadcast(s, i, kind, time):
     """Node i sends to all others."""
-    return lambda x, y, k, t: Or(
-        s.sent(x, y, k, t), And(x == i, y != i, k == kind, t == time)
-    )
+    return lambda x, y, k, t: Or(s.sent(x, y, k, t), And(x == i, y != i, k == kind, t == time))
 
 
 @lamport.step
@@ -165,9 +163,7 @@ def a_message_is_later_than_all_before_it(s, i: Node, j: Node, kind: Kind, t: Nu
 
 
 @lamport.invariant
-def no_two_messages_of_a_channel_have_one_time(
-    s, i: Node, j: Node, k: Kind, l: Kind, t: Number
-):
+def no_two_messages_of_a_channel_have_one_time(s, i: Node, j: Node, k: Kind, l: Kind, t: Number):
     return Implies(And(s.sent(i, j, k, t), s.sent(i, j, l, t)), k == l)
 
 

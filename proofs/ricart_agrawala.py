@@ -134,15 +134,13 @@ def wait_for_more(s, i: Node, j: Node, t: Number):
 @ricart_agrawala.step
 def enter(s, i: Node, j: Node, t: Number):
     after = take(s, i, j, t)
-    return And(s.confirms(j, i, t) > 0, is_last(s, i, j)), after.but(
-        phase=put(s.phase, i, INSIDE)
-    )
+    return And(s.confirms(j, i, t) > 0, is_last(s, i, j)), after.but(phase=put(s.phase, i, INSIDE))
 
 
 @ricart_agrawala.step
 def release(s, i: Node):
-    sent = lambda x, y, t: s.confirms(x, y, t) + If(
-        And(x == i, s.held_back(i, y), t == s.clock(i)), 1, 0
+    sent = lambda x, y, t: (
+        s.confirms(x, y, t) + If(And(x == i, s.held_back(i, y), t == s.clock(i)), 1, 0)
     )
     return s.phase(i) == INSIDE, s.but(
         phase=put(s.phase, i, IDLE),

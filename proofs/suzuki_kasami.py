@@ -330,7 +330,8 @@ def explanations(action, state):
             yield [(receive_a_request, i, k, m)]
             yield [(receive_a_request_in_vain, i, k, m)]
             yield from (
-                [(receive_a_request_beside_the_token, i, k, m, to)] for to in state.world.domains[Node]
+                [(receive_a_request_beside_the_token, i, k, m, to)]
+                for to in state.world.domains[Node]
             )
         case {"deliver": [a, i, {"Token": _}]}:
             yield [(receive_the_token, i, a)]

@@ -156,9 +156,7 @@ def see_the_flag_up(s, p: Seat):
 
 @tournament.step
 def see_no_turn(s, p: Seat):
-    return And(s.at(p) == AWAIT_TURN, Not(other_gave_way(s, p))), s.but(
-        at=put(s.at, p, AWAIT_FLAG)
-    )
+    return And(s.at(p) == AWAIT_TURN, Not(other_gave_way(s, p))), s.but(at=put(s.at, p, AWAIT_FLAG))
 
 
 def wins(s, p):
@@ -198,9 +196,9 @@ def lower(s, p):
 @tournament.step
 def lower_a_flag(s, p: Seat, below: Node):
     """From the root down: the flag at the node below comes next."""
-    return And(one_of(s.at(p), STEP_BACK, LOWER), is_next(s, p, below, s.node(p))), lower(
-        s, p
-    ).but(at=put(s.at, p, LOWER), node=put(s.node, p, below))
+    return And(one_of(s.at(p), STEP_BACK, LOWER), is_next(s, p, below, s.node(p))), lower(s, p).but(
+        at=put(s.at, p, LOWER), node=put(s.node, p, below)
+    )
 
 
 @tournament.step
@@ -319,7 +317,9 @@ def registers(words):
     """Three of each node: two flags and the turn. There is no node 0."""
     nodes = range(1, len(words) // 3)
     return {
-        "flag": Table({(v, side): bool(words[3 * v + side]) for v in nodes for side in (False, True)}),
+        "flag": Table(
+            {(v, side): bool(words[3 * v + side]) for v in nodes for side in (False, True)}
+        ),
         "turn": Table({(v,): bool(words[3 * v + 2]) for v in nodes}),
     }
 
