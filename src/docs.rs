@@ -49,7 +49,7 @@ macro_rules! of_messages {
     () => {
         items! {
             "crate::": "message";
-            "crate::docs::": "elections", "explored", "messages";
+            "crate::docs::": "elections", "explored", "messages", "proofs";
             "crate::message::": "Bully", "BullyHalt", "BullyHalt::gated", "ChangRoberts", "Echo",
                 "Elected", "Election", "Epoch", "Extinction", "Graph", "LeLann", "Leadership",
                 "Renamed", "RingElection";
@@ -78,6 +78,7 @@ macro_rules! of_messages {
             "elections" => "https://docs.rs/exclusion/latest/exclusion/docs/elections/index.html";
             "explored" => "https://docs.rs/exclusion/latest/exclusion/docs/explored/index.html";
             "messages" => "https://docs.rs/exclusion/latest/exclusion/docs/messages/index.html";
+            "proofs" => "https://docs.rs/exclusion/latest/exclusion/docs/proofs/index.html";
         }
     };
 }
@@ -154,6 +155,11 @@ pub mod verification {}
 #[doc = include_str!("../docs/explored.md")]
 pub mod explored {}
 
+#[cfg(feature = "message")]
+#[doc = labels!()]
+#[doc = include_str!("../docs/proofs.md")]
+pub mod proofs {}
+
 #[doc = labels!()]
 #[doc = include_str!("../docs/which-lock.md")]
 pub mod which_lock {}
@@ -165,12 +171,13 @@ pub struct Readme;
 
 #[cfg(all(test, feature = "message"))]
 mod tests {
-    const PAGES: [&str; 6] = [
+    const PAGES: [&str; 7] = [
         include_str!("../docs/shared-memory.md"),
         include_str!("../docs/messages.md"),
         include_str!("../docs/elections.md"),
         include_str!("../docs/verification.md"),
         include_str!("../docs/explored.md"),
+        include_str!("../docs/proofs.md"),
         include_str!("../docs/which-lock.md"),
     ];
 

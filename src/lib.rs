@@ -75,6 +75,7 @@
 //! - [`messages`]: the distributed algorithms, how to run them, and which to choose.
 //! - [`verification`](docs::verification): how this crate knows that it is right.
 //! - [`explored`]: what was explored of the algorithms.
+//! - [`proofs`]: what is proved for any number of nodes.
 //! - [`which_lock`](docs::which_lock): which lock when, by measurement.
 //!
 //! # When not to use it
@@ -138,6 +139,7 @@
 // A link to an item that this build leaves out leads to docs.rs.
 #![cfg_attr(feature = "message", doc = "[`messages`]: docs::messages")]
 #![cfg_attr(feature = "message", doc = "[`explored`]: docs::explored")]
+#![cfg_attr(feature = "message", doc = "[`proofs`]: docs::proofs")]
 #![cfg_attr(
     not(feature = "message"),
     doc = "
@@ -147,7 +149,8 @@
 [`message::actor`]: https://docs.rs/exclusion/latest/exclusion/message/actor/index.html
 [`message::sim`]: https://docs.rs/exclusion/latest/exclusion/message/sim/index.html
 [`messages`]: https://docs.rs/exclusion/latest/exclusion/docs/messages/index.html
-[`explored`]: https://docs.rs/exclusion/latest/exclusion/docs/explored/index.html"
+[`explored`]: https://docs.rs/exclusion/latest/exclusion/docs/explored/index.html
+[`proofs`]: https://docs.rs/exclusion/latest/exclusion/docs/proofs/index.html"
 )]
 #![cfg_attr(
     not(all(feature = "check", not(exclusion_loom))),

@@ -8,6 +8,7 @@ pub mod chance;
 pub mod flawed;
 pub mod happened_before;
 pub mod hello;
+pub mod journal;
 pub mod load;
 pub mod sleepers;
 #[cfg(feature = "serde")]

@@ -46,13 +46,35 @@ struct Contender<P> {
     passed: u8,
 }
 
+/// Where a contender is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-enum At<P> {
+pub enum At<P> {
+    /// It does not want in.
     Outside,
+    /// It wants in.
     Entering(P),
+    /// It is in the critical section.
     Inside,
     /// Leaving, or stepping back.
     Leaving(P),
+}
+
+impl<P: Copy> Moment<P> {
+    /// What the registers hold.
+    pub fn registers(&self) -> &[u8] {
+        &self.registers
+    }
+
+    /// Where the contender on a seat is.
+    pub fn at(&self, seat: usize) -> At<P> {
+        self.contenders[seat].at
+    }
+
+    /// The seats that had drawn when this one began, and have neither entered nor withdrawn: a bit
+    /// per seat.
+    pub fn ahead(&self, seat: usize) -> u8 {
+        self.contenders[seat].ahead
+    }
 }
 
 /// What can happen.
