@@ -266,13 +266,15 @@ pub fn two_mutexes_one_line<P: Policy>() {
 pub fn recycled<P: Policy>(first: Act<P>, second: Act<P>) {
     lines::limit(one_line());
     let mutexes = Arc::new([0, 1].map(|_| Mutex::<P>::with_policy(Watched(UnsafeCell::new(0)))));
-    let spawn = |act: fn(&[Mutex<P>; 2], Act<P>, Act<P>) -> usize| {
-        let mutexes = mutexes.clone();
-        thread::spawn(move || act(&mutexes, first, second))
-    };
     let others = [
-        spawn(|mutexes, first, second| first(&mutexes[0]) + second(&mutexes[1])),
-        spawn(|mutexes, _, _| lock(&mutexes[1])),
+        thread::spawn({
+            let mutexes = mutexes.clone();
+            move || first(&mutexes[0]) + second(&mutexes[1])
+        }),
+        thread::spawn({
+            let mutexes = mutexes.clone();
+            move || lock(&mutexes[1])
+        }),
     ];
     let entries = first(&mutexes[0]);
     let entries = others.into_iter().fold(entries, |sum, other| sum + other.join().unwrap());
