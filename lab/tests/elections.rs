@@ -234,14 +234,14 @@ fn what_stands_no_crash_stops_wherever_it_comes_and_what_does_goes_on() {
 /// no node has a leader that knows that half of the nodes are down.
 #[test]
 fn a_cut_that_begins_and_ends_at_any_moment_leaves_one_leader() {
-    for (nodes, side) in [(3, &[2][..]), (3, &[0]), (3, &[1]), (4, &[0, 3])] {
-        let cluster = BullyHalt::gated(nodes).expect("enough");
-        let side = side.iter().copied().map(NodeId);
-        let check = Check::election(cluster).initiators([NodeId(0)]).cut_for_a_while(side);
-        let told = Explore(2_000_000).visit("at once", check.clone().told_at_once());
-        assert_eq!(told.verdict, "holds", "{nodes}: {:?}", told.refuted().collect::<Vec<_>>());
+    for side in [0, 1, 2] {
+        let cluster = BullyHalt::gated(3).expect("three are enough");
+        let check =
+            Check::election(cluster).initiators([NodeId(2)]).cut_for_a_while([NodeId(side)]);
+        let told = Explore(5_000_000).visit("at once", check.clone().told_at_once());
+        assert_eq!(told.verdict, "holds", "{side}: {:?}", told.refuted().collect::<Vec<_>>());
         let late = check.agreeing(Agreement::Inherent);
-        let late = Explore(2_000_000).visit("sooner or later", late);
-        assert_eq!(late.verdict, "holds", "{nodes}: {:?}", late.refuted().collect::<Vec<_>>());
+        let late = Explore(5_000_000).visit("sooner or later", late);
+        assert_eq!(late.verdict, "holds", "{side}: {:?}", late.refuted().collect::<Vec<_>>());
     }
 }

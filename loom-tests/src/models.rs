@@ -355,28 +355,16 @@ pub fn try_lock<L: RawLock + 'static, const BYPASS: usize, const THREADS: usize>
     });
 }
 
-/// The other threads come when the first is inside. It leaves, or with `BUMPS` bumps first. That is a
-/// smaller model than one in which all of them race to be the first.
-pub fn behind<
-    L: RawLock + 'static,
-    const BYPASS: usize,
-    const THREADS: usize,
-    const BUMPS: bool,
->() {
-    use lock_api::{RawMutex, RawMutexFair};
+/// The other threads come when the first is inside. That is a smaller model than one in which all of
+/// them race to be the first.
+pub fn behind<L: RawLock + 'static, const BYPASS: usize, const THREADS: usize>() {
+    use lock_api::RawMutex;
     let mutex = fresh::<L, BYPASS>();
-    let mut lease = RawMutex::lock(&mutex.raw);
+    let lease = RawMutex::lock(&mutex.raw);
     let others = start(&mutex, THREADS, |mutex, _| {
         mutex.visit();
         1
     });
-    // So that the others come before we leave without a preemption.
-    thread::yield_now();
-    if BUMPS {
-        mutex.count_inside();
-        // SAFETY: this is the lease of the acquisition that is inside.
-        unsafe { RawMutexFair::bump(&mutex.raw, &mut lease) };
-    }
     mutex.count(lease);
-    finish(&mutex, 1 + usize::from(BUMPS), others);
+    finish(&mutex, 1, others);
 }

@@ -136,42 +136,17 @@ fn act_beside<P: Policy, const THREADS: usize>(acts: [Act<P>; THREADS], aside: f
     finish(&mutex, entries, others);
 }
 
-/// How a thread comes in before all others.
-pub enum Entry {
-    /// By a guard.
-    Guard,
-    /// By a guard that it bumps when the others have been started.
-    Bump,
-    /// By a closure. It starts the others in it.
-    Closure,
-}
-
 /// The acts of threads that come when another is inside. That is a smaller model than one in which
 /// all of them race to be the first.
-pub fn behind<P: Policy, const OTHERS: usize>(entry: Entry, acts: [Act<P>; OTHERS]) {
+pub fn behind<P: Policy, const OTHERS: usize>(acts: [Act<P>; OTHERS]) {
     let mutex = fresh();
-    if let Entry::Closure = entry {
-        let others = mutex.with(|number| {
-            number.count();
-            let others = start(&mutex, &acts);
-            thread::yield_now(); // as below
-            others
-        });
-        return finish(&mutex, 1, others);
-    }
-    let mut guard = mutex.lock();
+    let guard = mutex.lock();
     let others = start(&mutex, &acts);
     // So that the others come before we leave without a preemption.
     thread::yield_now();
     guard.count();
-    if let Entry::Guard = entry {
-        drop(guard);
-        return finish(&mutex, 1, others);
-    }
-    MutexGuard::bump(&mut guard);
-    guard.count();
-    MutexGuard::unlock_fair(guard);
-    finish(&mutex, 2, others);
+    drop(guard);
+    finish(&mutex, 1, others);
 }
 
 fn fresh<P: Policy>() -> Arc<Mutex<P>> {
@@ -266,13 +241,15 @@ pub fn two_mutexes_one_line<P: Policy>() {
 pub fn recycled<P: Policy>(first: Act<P>, second: Act<P>) {
     lines::limit(one_line());
     let mutexes = Arc::new([0, 1].map(|_| Mutex::<P>::with_policy(Watched(UnsafeCell::new(0)))));
-    let spawn = |act: fn(&[Mutex<P>; 2], Act<P>, Act<P>) -> usize| {
-        let mutexes = mutexes.clone();
-        thread::spawn(move || act(&mutexes, first, second))
-    };
     let others = [
-        spawn(|mutexes, first, second| first(&mutexes[0]) + second(&mutexes[1])),
-        spawn(|mutexes, _, _| lock(&mutexes[1])),
+        thread::spawn({
+            let mutexes = mutexes.clone();
+            move || first(&mutexes[0]) + second(&mutexes[1])
+        }),
+        thread::spawn({
+            let mutexes = mutexes.clone();
+            move || lock(&mutexes[1])
+        }),
     ];
     let entries = first(&mutexes[0]);
     let entries = others.into_iter().fold(entries, |sum, other| sum + other.join().unwrap());

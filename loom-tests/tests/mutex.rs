@@ -44,16 +44,16 @@ leased! {
     two_threads_one_bumps_two_seats: Preemptions(3), models::hand_over::<Bakery<2>, 0, 2, 1>;
     two_threads_one_bumps_one_seat_twice: Preemptions(3), models::hand_over::<Bakery<1>, 0, 2, 2>;
     two_threads_one_bumps_and_may_pass: Preemptions(3), models::hand_over::<Bakery<2>, 1, 2, 1>;
-    three_threads_one_bumps_one_seat: Preemptions(2), models::behind::<Bakery<1>, 0, 3, true>;
-    three_threads_one_bumps_two_seats: Preemptions(2), models::behind::<Bakery<2>, 0, 3, true>;
-    three_threads_one_bumps_and_may_pass: Preemptions(2), models::behind::<Bakery<2>, 1, 3, true>;
-    two_threads_behind_a_third_may_pass: Preemptions(3), models::behind::<Bakery<3>, 1, 3, false>;
+    three_threads_one_bumps_one_seat: Preemptions(2), models::hand_over::<Bakery<1>, 0, 3, 1>;
+    three_threads_one_bumps_two_seats: Preemptions(2), models::hand_over::<Bakery<2>, 0, 3, 1>;
+    three_threads_one_bumps_and_may_pass: Preemptions(1), models::hand_over::<Bakery<2>, 1, 3, 1>;
+    two_threads_behind_a_third_may_pass: Preemptions(3), models::behind::<Bakery<3>, 1, 3>;
     two_threads_behind_a_third_may_pass_a_tournament: Preemptions(3),
-        models::behind::<Tournament<4>, 2, 3, false>;
+        models::behind::<Tournament<4>, 2, 3>;
     two_threads_behind_a_third_in_a_tournament_swap: Preemptions(3),
-        models::behind::<Tournament<4, PetersonSwap>, 0, 3, false>;
+        models::behind::<Tournament<4, PetersonSwap>, 0, 3>;
     two_threads_behind_a_third_in_a_tournament_priority: Preemptions(3),
-        models::behind::<Tournament<4, Priority>, 0, 3, false>;
+        models::behind::<Tournament<4, Priority>, 0, 3>;
     two_threads_one_gives_up: Exhaustive, models::lease_or_give_up::<Bakery<2>, 0, 2>;
     three_threads_two_give_up: Preemptions(3), models::lease_or_give_up::<Bakery<2>, 0, 3>;
     three_threads_two_give_up_in_the_bakery: Preemptions(3),
@@ -61,11 +61,11 @@ leased! {
     three_threads_two_give_up_in_the_tree: Preemptions(3),
         models::lease_or_give_up::<Tournament<4>, 0, 3>;
     three_threads_two_give_up_or_pass: Preemptions(2), models::lease_or_give_up::<Bakery<3>, 1, 3>;
-    three_threads_one_gives_up_in_the_hall: Preemptions(3),
+    three_threads_one_gives_up_in_the_hall: Preemptions(2),
         models::one_gives_up_beside_one_that_waits::<Bakery<1>, 0>;
-    three_threads_one_gives_up_in_hall_or_line: Preemptions(3),
+    three_threads_one_gives_up_in_hall_or_line: Preemptions(2),
         models::one_gives_up_beside_one_that_waits::<Bakery<2>, 0>;
-    three_threads_one_gives_up_in_line: Preemptions(3),
+    three_threads_one_gives_up_in_line: Preemptions(2),
         models::one_gives_up_beside_one_that_waits::<Bakery<3>, 0>;
     two_threads_one_tries: Exhaustive, models::try_lock::<Bakery<2>, 0, 2>;
     three_threads_one_tries: Preemptions(3), models::try_lock::<Bakery<2>, 0, 3>;

@@ -4,7 +4,6 @@
 use exclusion::Strict;
 use loom_tests::Search::{Exhaustive, Preemptions};
 use loom_tests::hold;
-use loom_tests::pooled::Entry::{Bump, Closure, Guard};
 use loom_tests::pooled::*;
 
 macro_rules! pooled {
@@ -51,22 +50,18 @@ pooled! {
     three_may_pass_until_time_is_up: Preemptions(3), act_in_a_hurry::<One, 3>([lock, lock, lock]);
 }
 
-// Two threads that come when a third is inside, which lets them go first once. So they need one
-// preemption less to get there than if all three raced.
+// Three threads that race, where closures meet panics, deadlines, bumps and newcomers that pass.
 pooled! {
-    two_with_behind_a_closure: Preemptions(2), behind::<Strict, 2>(Closure, [with, with]);
-    one_locks_one_with_behind_a_closure: Preemptions(2),
-        behind::<Strict, 2>(Closure, [lock, with]);
-    one_panics_behind_a_closure: Preemptions(1), behind::<Strict, 2>(Closure, [panic, with]);
-    a_deadline_passes_while_it_runs: Preemptions(2), behind::<Strict, 2>(Closure, [with_for, with]);
-    one_bumps_two_wait: Preemptions(1), behind::<Strict, 2>(Bump, [lock, with]);
-    two_lock_behind_a_guard_or_pass: Preemptions(2), behind::<One, 2>(Guard, [lock, lock]);
-    two_with_behind_a_closure_or_pass: Preemptions(1), behind::<One, 2>(Closure, [with, with]);
-    one_gives_up_behind_a_guard_or_passes: Preemptions(1),
-        behind::<One, 2>(Guard, [lock_for, with]);
+    one_panics: Preemptions(1), act::<Strict, 3>([with, panic, with]);
+    a_deadline_passes_while_it_runs: Preemptions(1), act::<Strict, 3>([with, with_for, with]);
+    one_bumps_two_wait: Preemptions(1), act::<Strict, 3>([bump, lock, with]);
+    three_may_pass_two_of_them_with: Preemptions(1), act::<One, 3>([with, with, lock]);
+    one_may_pass_or_give_up: Preemptions(2), act::<One, 3>([lock, lock_for, with]);
     one_closure_of_two_passes_or_is_given_back: Preemptions(1),
-        behind::<One, 2>(Guard, [with_for, with]);
-    one_bumps_where_others_may_pass: Preemptions(1), behind::<One, 2>(Bump, [lock, lock]);
+        act::<One, 3>([lock, with_for, with]);
+    one_bumps_where_others_may_pass: Preemptions(1), act::<One, 3>([bump, lock, lock]);
+    // One is inside before the others come, and lets them go first once.
+    two_lock_behind_a_guard_or_pass: Preemptions(2), behind::<One, 2>([lock, lock]);
 }
 
 // Time passes before a waiter falls asleep, or after.
@@ -91,7 +86,7 @@ pooled! {
         act_within::<Strict, 3>(one_seat(), [with, with, with]);
     a_full_line_is_waited_for_no_longer: Preemptions(3),
         act_within::<Strict, 3>(one_seat(), [lock, lock, lock_for]);
-    a_full_line_where_others_may_pass: Preemptions(3),
+    a_full_line_where_others_may_pass: Preemptions(2),
         act_within::<One, 3>(one_seat(), [lock, lock, lock]);
     an_empty_pool: Preemptions(3), act_within::<Strict, 2>(no_line(), [lock_then_with, lock]);
     an_empty_pool_is_waited_for_no_longer: Preemptions(3),

@@ -125,6 +125,8 @@ pub struct Altered<E> {
     rule: Rule,
     /// What it was told, where that counts.
     told: Option<Leadership>,
+    /// Who has announced itself, where the highest counts.
+    announced: BTreeSet<NodeId>,
     /// The greatest epoch in which it had a leader.
     epoch: u64,
     down: BTreeSet<NodeId>,
@@ -133,7 +135,14 @@ pub struct Altered<E> {
 impl<E: Alterable> Altered<E> {
     /// A cluster of it.
     pub(super) fn all(cluster: Vec<E>, rule: Rule) -> Vec<Self> {
-        let node = |inner| Self { inner, rule, told: None, epoch: 0, down: BTreeSet::new() };
+        let node = |inner| Self {
+            inner,
+            rule,
+            told: None,
+            announced: BTreeSet::new(),
+            epoch: 0,
+            down: BTreeSet::new(),
+        };
         cluster.into_iter().map(node).collect()
     }
 
@@ -182,9 +191,9 @@ impl<E: Alterable> Altered<E> {
     }
 
     fn believe(&mut self, news: Leadership) {
-        let is_higher = self.told.is_none_or(|told| news.leader >= told.leader);
-        if self.rule != Rule::Highest || is_higher {
-            self.told = Some(news);
+        self.told = Some(news);
+        if self.rule == Rule::Highest {
+            self.announced.insert(news.leader);
         }
     }
 }
@@ -241,14 +250,13 @@ impl<E: Alterable> Machine for Altered<E> {
             Notice::Down(node) => {
                 self.down.insert(node);
                 // A leader that is down counts for nothing.
-                if self.rule == Rule::Highest {
-                    self.told = self.told.filter(|told| told.leader != node);
-                }
+                self.announced.remove(&node);
             }
             Notice::Up(node) => drop(self.down.remove(&node)),
             _ if self.rule == Rule::OldView && self.inner.leadership().is_some() => return Ok(()),
             _ => {
                 self.down.clear();
+                self.announced.clear();
                 self.told = None;
                 if self.rule == Rule::NoLives {
                     self.inner = self.inner.anew(0);
@@ -270,6 +278,10 @@ impl<E: Alterable> Election for Altered<E> {
         let inner = self.inner.leadership()?;
         match (self.rule, self.told) {
             // Without epochs there is but one.
+            (Rule::Highest, _) => {
+                let highest = self.announced.last().copied();
+                highest.map(|leader| Leadership { epoch: Epoch::default(), leader })
+            }
             (rule, told) if rule.believes_by_itself() => {
                 told.map(|told| Leadership { epoch: Epoch::default(), ..told })
             }

@@ -22,16 +22,11 @@ pub(super) struct ElectionClaims<P: Protocol> {
 
 impl<P: Protocol> ElectionClaims<P> {
     pub(super) fn properties(&self) -> Vec<Property<Check<P>>> {
-        let mut properties = vec![Property::always("expected inputs only", Check::is_as_expected)];
-        match self.agreement {
-            Agreement::InEpoch => {
-                properties.push(Property::always("agreement", Check::agrees));
-            }
-            Agreement::Inherent => {}
-            Agreement::Always => {
-                properties.push(Property::always("one leader", Check::has_one_leader));
-            }
+        let mut properties = Vec::new();
+        if self.agreement == Agreement::InEpoch {
+            properties.push(Property::always("agreement", Check::agrees));
         }
+        properties.push(Property::always("expected inputs only", Check::is_as_expected));
         if self.all_settle {
             properties.push(Property::sometimes("all settle", Check::is_settled));
         } else {
@@ -39,6 +34,9 @@ impl<P: Protocol> ElectionClaims<P> {
         }
         if self.has_invariant {
             properties.push(Property::always("invariant", Check::keeps_election_invariant));
+        }
+        if self.agreement == Agreement::Always {
+            properties.push(Property::always("one leader", Check::has_one_leader));
         }
         properties
     }

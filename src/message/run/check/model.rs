@@ -155,25 +155,34 @@ impl<P: Protocol> Check<P> {
     #[must_use]
     pub fn cut(mut self, side: impl IntoIterator<Item = NodeId>) -> Self {
         let side = NodeSet::of(self.nodes.len(), side);
-        self.cut = Some(Cut { side, for_ever: true, told_at_once: false });
+        self.cut = Some(Cut { side, begins: false, ends: false, told_at_once: false });
+        self
+    }
+
+    /// The same, but the cut begins at any moment. What is on its way then is lost.
+    ///
+    /// # Panics
+    /// If one of them is not there.
+    #[must_use]
+    pub fn cut_later(mut self, side: impl IntoIterator<Item = NodeId>) -> Self {
+        let side = NodeSet::of(self.nodes.len(), side);
+        self.cut = Some(Cut { side, begins: true, ends: false, told_at_once: false });
         self
     }
 
     /// The same, but the cut begins at any moment, once, and is over at any later one. Then each
-    /// side is told, sooner or later, that the other is up. What is on its way when it begins is
-    /// lost.
+    /// side is told, sooner or later, that the other is up.
     ///
     /// # Panics
     /// If one of them is not there.
     #[must_use]
     pub fn cut_for_a_while(mut self, side: impl IntoIterator<Item = NodeId>) -> Self {
         let side = NodeSet::of(self.nodes.len(), side);
-        self.cut = Some(Cut { side, for_ever: false, told_at_once: false });
+        self.cut = Some(Cut { side, begins: true, ends: true, told_at_once: false });
         self
     }
 
-    /// All are told of a cut that [begins](Self::cut_for_a_while) at that very moment, and of its
-    /// end.
+    /// All are told of a cut that [begins](Self::cut_later) at that very moment, and of its end.
     #[must_use]
     pub fn told_at_once(mut self) -> Self {
         if let Some(cut) = &mut self.cut {
@@ -285,8 +294,8 @@ impl<P: Protocol> Check<P> {
         if troubles.may_be_cut {
             actions.push(Action::Cut);
         }
-        let is_over = |cut: &Cut| !cut.for_ever && troubles.plight.side.is_some();
-        if self.cut.as_ref().is_some_and(is_over) {
+        let may_end = |cut: &Cut| cut.ends && troubles.plight.side.is_some();
+        if self.cut.as_ref().is_some_and(may_end) {
             actions.push(Action::Heal);
         }
     }

@@ -10,9 +10,10 @@ use crate::message::{Input, NodeId, NodeSet, Notice, Phase, Protocol};
 pub(super) struct Cut {
     /// One side of it.
     pub(super) side: NodeSet,
-    /// Whether it is there from the beginning, and for ever. Otherwise it begins at any moment, and
-    /// is over at any later one.
-    pub(super) for_ever: bool,
+    /// Whether it begins at any moment, not with everything else.
+    pub(super) begins: bool,
+    /// Whether it is over at any later moment.
+    pub(super) ends: bool,
     /// Whether all detectors tell at the moment when it begins, and when it is over.
     pub(super) told_at_once: bool,
 }
@@ -29,8 +30,8 @@ pub(super) struct Troubles {
 impl Troubles {
     pub(super) fn new(nodes: usize, crashes: u8, recoveries: u8, cut: Option<&Cut>) -> Self {
         let mut plight = Plight::new(nodes);
-        plight.side = cut.filter(|cut| cut.for_ever).map(|cut| cut.side.clone());
-        let may_be_cut = cut.is_some_and(|cut| !cut.for_ever);
+        plight.side = cut.filter(|cut| !cut.begins).map(|cut| cut.side.clone());
+        let may_be_cut = cut.is_some_and(|cut| cut.begins);
         Self { plight, crashes_left: crashes, recoveries_left: recoveries, may_be_cut }
     }
 }
