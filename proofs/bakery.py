@@ -26,8 +26,6 @@ LEAVE = 6  # About to write that it is idle.
 IDLE, CHOOSING, FIRST = 0, 1, 2
 
 bakery = Proof(
-    "bakery",
-    "Lamport's bakery",
     variables={
         "at": [Node, Number],
         "word": [Node, Number],

@@ -38,10 +38,10 @@ class Sort:
         self.values = values
 
 
-Node = Sort(
-    "node"
-)  # Compared by `==` only; where nodes are ordered, a proof has a function for it.
-Number = Sort("number")  # Integers: times, tickets, and names of states.
+# Nodes are compared by `==` only. Where they are ordered, a proof has a function for it.
+Node = Sort("node")
+# Integers: times, tickets, and names of states.
+Number = Sort("number")
 Truth = Sort("truth")
 
 
@@ -87,11 +87,7 @@ def one_of(value, *candidates):
     return Or(*(value == candidate for candidate in candidates))
 
 
-class _Any:
-    pass
-
-
-ANY = _Any()
+ANY = object()
 
 
 def put(function, *key_and_value):
@@ -103,6 +99,20 @@ def put(function, *key_and_value):
         return If(here, value, function(*args))
 
     return changed
+
+
+def more(count, *key):
+    """One more of this key."""
+    return put(count, *key, count(*key) + 1)
+
+
+def fewer(count, *key):
+    """One fewer."""
+    return put(count, *key, count(*key) - 1)
+
+
+def later(one, other):
+    return If(one < other, other, one)
 
 
 class State:
@@ -179,7 +189,7 @@ class AnyNumber:
 
 
 class Few(AnyNumber):
-    """A fixed number of nodes: 0, 1, ... Their constants are known, and no axiom is needed."""
+    """A fixed number of nodes: 0, 1, ... What does not change is known, and has the axioms."""
 
     def __init__(self, domains):
         super().__init__()
@@ -236,15 +246,14 @@ class Table(dict):
 class Proof:
     """A transition system, its invariant, and its claims."""
 
-    def __init__(self, name, title, variables, statics=None, constants=None):
-        self.name = name
-        self.title = title
-        self.variables = variables
-        self.statics = statics or {}
-        self.constants = constants or (lambda domains: {})
+    def __init__(self, variables, statics, constants):
+        #: Functions that steps change, and that they do not: the sorts that they take and return.
+        self.variables, self.statics = variables, statics
+        #: The functions that do not change, if it is known which nodes there are.
+        self.constants_of = constants
         self.axioms, self.initials, self.steps = [], [], {}
         self.invariants, self.claims, self.flaws = [], [], []
-        #: Which nodes there are if there are so many.
+        #: Which nodes there are, if it is known how many.
         self.domains = lambda nodes: {Node: range(nodes)}
         #: How the code's states, what can be seen of them, and its actions are to be understood.
         self.read, self.observe, self.explanations = None, None, None
@@ -298,16 +307,18 @@ class Proof:
 
     # What becomes of it.
 
-    def constants_of(self, domains):
-        return self.constants(domains)
-
     def some_state(self, world):
         variables = {name: world.function(name, it) for name, it in self.variables.items()}
-        return State(world, {**variables, **world.statics(self)})
+        state = State(world, {**variables, **world.statics(self)})
+        for name, (*sorts, result) in self.variables.items():
+            if world.known(result):
+                in_range = lambda *args: one_of(variables[name](*args), *world.known(result))
+                world.assumed.append(world.forall(sorts, in_range))
+        return state
 
-    def ground_state(self, nodes, tables, numbers=()):
+    def ground_state(self, nodes, tables):
         """A state by its tables. Quantifiers over numbers range over those that occur in it."""
-        numbers = set(numbers).union(*map(self.numbers_in, tables.items()))
+        numbers = {0}.union(*map(self.numbers_in, tables.items()))
         world = Ground(self.domains(nodes), sorted(numbers))
         return State(world, {**tables, **self.constants_of(world.domains)})
 
@@ -318,15 +329,15 @@ class Proof:
         found = {key[index] for key in table for index in places}
         if result is Number:
             found |= {number for value in table.values() for number in (value, value + 1)}
-        return found | {0}
+        return found
 
     def assume_anything(self, world):
         """A solver, and a state of which only the constants are known."""
         state = self.some_state(world)
         solver = z3.Solver()
-        solver.set("timeout", 60_000)
-        if not isinstance(world, Few):
-            solver.add(*(for_all(axiom, state) for axiom in self.axioms))
+        # Steps of the solver, not seconds: a busy machine changes no result.
+        solver.set("rlimit", 100_000_000)
+        solver.add(*(for_all(axiom, state) for axiom in self.axioms), *world.assumed)
         return solver, state
 
     def assume_invariant(self, world, step):
@@ -338,9 +349,14 @@ class Proof:
         solver.add(guard, *world.assumed)
         return solver, state, parameters, after
 
-    def holds_at_first(self, conjunct):
-        solver, state = self.assume_anything(AnyNumber())
+    def assume_first(self, world):
+        """A solver that knows that the state is an initial one."""
+        solver, state = self.assume_anything(world)
         solver.add(*(for_all(it, state) for it in self.initials))
+        return solver, state
+
+    def holds_at_first(self, conjunct):
+        solver, state = self.assume_first(AnyNumber())
         return refutes(solver, for_all(conjunct, state))
 
     def is_kept(self, step, conjunct):
@@ -351,6 +367,11 @@ class Proof:
         solver, state = self.assume_anything(AnyNumber())
         solver.add(*(for_all(it, state) for it in self.invariants))
         return refutes(solver, for_all(claim, state))
+
+    def can_begin(self, nodes):
+        """Whether so many nodes have an initial state."""
+        solver, _ = self.assume_first(Few(self.domains(nodes)))
+        return str(solver.check())
 
     def can_happen(self, step, nodes=3):
         """Whether some state of so many nodes has the invariant and allows the step."""
@@ -367,11 +388,8 @@ class Proof:
             if result == "sat":
                 model = solver.model()
                 known = [model.eval(argument, model_completion=True) for argument in arguments]
-                return (
-                    result,
-                    conjunct,
-                    (known, *(self.in_model(model, it) for it in (state, after))),
-                )
+                before, then = (self.in_model(model, it) for it in (state, after))
+                return result, conjunct, (known, before, then)
             if result != "unsat":
                 return result, conjunct, None
         return "unsat", None, None

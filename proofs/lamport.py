@@ -21,8 +21,6 @@ Kind = Sort("kind", [REQUEST, CONFIRM, RELEASE])
 NONE = 0  # No request: time is later.
 
 lamport = Proof(
-    "lamport",
-    "Lamport 1978",
     variables={
         "phase": [Node, Number],
         "clock": [Node, Number],
@@ -49,10 +47,6 @@ def is_before(s, one, i, other, j):
 
 def asked(s, i):
     return s.queue(i, i)
-
-
-def later(one, other):
-    return If(one < other, other, one)
 
 
 @lamport.initial

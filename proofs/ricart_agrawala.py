@@ -14,8 +14,6 @@ from inductive import *
 IDLE, WAITING, INSIDE = 0, 1, 2
 
 ricart_agrawala = Proof(
-    "ricart_agrawala",
-    "Ricart and Agrawala",
     variables={
         "phase": [Node, Number],
         "clock": [Node, Number],
@@ -39,20 +37,6 @@ def numbers_differ(s, i: Node, j: Node):
 def is_before(s, one, i, other, j):
     """The request of i at time `one` is older than that of j at time `other`."""
     return Or(one < other, And(one == other, s.number(i) < s.number(j)))
-
-
-def later(one, other):
-    return If(one < other, other, one)
-
-
-def more(count, *key):
-    """One message more, with this key."""
-    return put(count, *key, count(*key) + 1)
-
-
-def fewer(count, *key):
-    """One message fewer."""
-    return put(count, *key, count(*key) - 1)
 
 
 @ricart_agrawala.initial

@@ -18,8 +18,6 @@ from inductive import *
 IDLE, WAITING, INSIDE = 0, 1, 2
 
 suzuki_kasami = Proof(
-    "suzuki_kasami",
-    "Suzuki and Kasami",
     variables={
         "phase": [Node, Number],
         "heard": [Node, Node, Number],  # The highest number that node i has heard from k.
@@ -54,16 +52,6 @@ def nothing_is_in_flight(s, i: Node, k: Node, m: Number):
 
 
 # The steps.
-
-
-def more(count, *key):
-    """One message more, with this key."""
-    return put(count, *key, count(*key) + 1)
-
-
-def fewer(count, *key):
-    """One message fewer."""
-    return put(count, *key, count(*key) - 1)
 
 
 @suzuki_kasami.step

@@ -27,8 +27,6 @@ LOWER = 8  # About to lower its flag at a node that it has won.
 Seat = Sort("seat")
 
 tournament = Proof(
-    "tournament",
-    "the tournament of Peterson's locks",
     variables={
         "at": [Seat, Number],
         "node": [Seat, Node],  # Where it plays; the first node of its way while it is outside.

@@ -38,7 +38,7 @@ const ALL: Part = Part { explored: usize::MAX, compared: usize::MAX };
 /// Of a large cluster, as much as a test may take.
 fn part() -> Part {
     let whole = std::env::var_os("PROOFS_WHOLE").is_some();
-    if whole { ALL } else { Part { explored: 20_000, compared: 400 } }
+    if whole { ALL } else { Part { explored: 20_000, compared: 600 } }
 }
 
 /// A state of a cluster as the proofs read it.
