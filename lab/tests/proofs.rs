@@ -7,6 +7,7 @@
 //! PROOFS_WHOLE=1 cargo test --release -p lab --test proofs -- --nocapture
 //! ```
 
+#[allow(dead_code, reason = "the tests of what is shipped use more of it")]
 #[path = "../../tests/common/journal.rs"]
 mod journal;
 

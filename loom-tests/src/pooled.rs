@@ -196,8 +196,8 @@ pub fn one_seat() -> Limits {
     Limits { seats: 1, ..Limits::default() }
 }
 
-/// A pool without lines. Only for models in which one thread waits at a time: loom may have two that
-/// nap take turns for ever.
+/// A pool without lines. Only for models in which one thread waits at a time: loom may have two
+/// that nap take turns for ever.
 pub fn no_line() -> Limits {
     Limits { lines: 0, ..Limits::default() }
 }

@@ -47,7 +47,7 @@ fn what_cannot_be_built_is_said_with_the_reason() {
         built.unwrap_err().to_string()
     };
     assert!(why("nosuch", Size::of(3)).starts_with("no algorithm is called 'nosuch'; there are"));
-    assert!(why("lamport", Size::of(1)).starts_with("lamport: 1 nodes have nobody"));
+    assert!(why("lamport", Size::of(1)).starts_with("lamport: 1 node is no cluster"));
     assert!(why("lamport", Size::of(5000)).contains("take at most 4096"));
     assert!(why("lamport", Size::of(3).with_entries(2)).contains("one at a time"));
     assert!(why("raymond_k", Size::of(3).with_entries(3)).contains("take 1 to 2"));
