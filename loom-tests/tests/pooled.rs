@@ -69,7 +69,7 @@ pooled! {
     one_gives_up_at_some_time: Preemptions(3), act_as_time_passes::<Strict, 2>([lock, lock_for]);
     one_closure_is_given_back_at_some_time: Preemptions(3),
         act_as_time_passes::<Strict, 2>([with, with_for]);
-    one_gives_up_at_some_time_between_two: Preemptions(3),
+    one_gives_up_at_some_time_between_two: Preemptions(2),
         act_as_time_passes::<Strict, 3>([lock, lock_for, lock]);
     one_passes_or_gives_up_at_some_time: Preemptions(3),
         act_as_time_passes::<One, 2>([lock, lock_for]);
@@ -86,7 +86,7 @@ pooled! {
         act_within::<Strict, 3>(one_seat(), [with, with, with]);
     a_full_line_is_waited_for_no_longer: Preemptions(3),
         act_within::<Strict, 3>(one_seat(), [lock, lock, lock_for]);
-    a_full_line_where_others_may_pass: Preemptions(2),
+    a_full_line_where_others_may_pass: Preemptions(1),
         act_within::<One, 3>(one_seat(), [lock, lock, lock]);
     an_empty_pool: Preemptions(3), act_within::<Strict, 2>(no_line(), [lock_then_with, lock]);
     an_empty_pool_is_waited_for_no_longer: Preemptions(3),
@@ -95,7 +95,7 @@ pooled! {
         act_within::<One, 2>(no_line(), [lock_then_with, with]);
     an_allocation_that_fails: Preemptions(3),
         act_within::<Strict, 2>(one_failure(), [lock_then_with, lock]);
-    an_allocation_of_two_that_fails: Preemptions(3),
+    an_allocation_of_two_that_fails: Preemptions(2),
         act_within::<Strict, 3>(one_failure(), [lock, lock, with]);
     two_mutexes_and_one_line: Preemptions(3), two_mutexes_one_line::<Strict>();
 }
