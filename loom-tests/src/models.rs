@@ -355,8 +355,8 @@ pub fn try_lock<L: RawLock + 'static, const BYPASS: usize, const THREADS: usize>
     });
 }
 
-/// The other threads come when the first is inside. That is a smaller model than one in which all of
-/// them race to be the first.
+/// The other threads come when the first is inside. That is a smaller model than one in which all
+/// of them race to be the first.
 pub fn behind<L: RawLock + 'static, const BYPASS: usize, const THREADS: usize>() {
     use lock_api::RawMutex;
     let mutex = fresh::<L, BYPASS>();

@@ -283,9 +283,9 @@ drop_in! {
     /// first and for 5 ms in the end, until it finds room: it comes after those in line, and among
     /// threads that nap there is no order.
     ///
-    /// So, without a bypass, `try_lock` fails while anybody is inside or waits, and `is_locked` says
-    /// so. A program that only ever tries may starve. `bump` goes behind all threads that have drawn
-    /// a ticket; with a bypass, behind the first of them.
+    /// So, without a bypass, `try_lock` fails while anybody is inside or waits, and `is_locked`
+    /// says so. A program that only ever tries may starve. `bump` goes behind all threads that have
+    /// drawn a ticket; with a bypass, behind the first of them.
     ///
     /// # Strict order and speed
     /// When there are more threads than cores, strict order costs `lock` a switch of threads per

@@ -131,9 +131,10 @@ impl Line {
 /// fence, that of its own doorway or `TURN`. One of the two fences comes first.
 ///
 /// - If that of X does, L reads no older `reach` than X wrote or read, and looks at the seat.
-/// - If that of L does, L may omit the seat. But what L did before its fence is out: its own seat is
-///   within the `reach` that X reads behind its fence, and its ticket or its choosing is there. So X
-///   draws a greater ticket than L has, or waits until L has drawn: L was right not to wait for X.
+/// - If that of L does, L may omit the seat. But what L did before its fence is out: its own seat
+///   is within the `reach` that X reads behind its fence, and its ticket or its choosing is there.
+///   So X draws a greater ticket than L has, or waits until L has drawn: L was right not to wait
+///   for X.
 ///
 /// The same holds for a thread that wakes others (`CALL`) and one that falls asleep
 /// (`waiting::SLEEP`), with a sleeper's seat, ticket and announcement before its fence.

@@ -1,8 +1,8 @@
 //! What time it is, and when waiting ends.
 //!
 //! Under loom time stands still until a model says otherwise, or until a thread that sleeps by a
-//! deadline is not woken: then the deadline has passed. So a model sees time pass after a waiter has
-//! fallen asleep. It sees it pass before if every look at the clock finds it later
+//! deadline is not woken: then the deadline has passed. So a model sees time pass after a waiter
+//! has fallen asleep. It sees it pass before if every look at the clock finds it later
 //! ([`passes_at_every_look`]), or some look does ([`passes_at_some_look`]).
 
 pub(crate) use std::time::{Duration, Instant};

@@ -27,8 +27,8 @@ pub trait Inherits<E: Election>: Protocol {
     fn inherit(election: &E, leader: NodeId) -> Self;
 }
 
-/// An election that tells every node who leads, so that a lock can start from it. The echo algorithm
-/// does not: only its initiator learns that a tree is built, and nobody was elected.
+/// An election that tells every node who leads, so that a lock can start from it. The echo
+/// algorithm does not: only its initiator learns that a tree is built, and nobody was elected.
 ///
 /// ```compile_fail,E0277
 /// use exclusion::message::{CentralCoordinator, Echo, Elected, Graph, NodeId};

@@ -207,7 +207,7 @@ switched! {
         "a node counts messages, not neighbours";
     "extinction_count_kept" is elections::extinction_count_kept, violates "invariant":
         "what was heard of a smaller wave counts for the greater";
-    "raymond_hasty" is started::raymond_hasty, violates "no deadlock":
+    "raymond_hasty" is started::raymond_hasty, violates "expected inputs only":
         "the lock starts while parents still change";
     "central_empty_desk" is started::central_empty_desk, violates "mutual exclusion":
         "a coordinator that comes back forgets who is inside";

@@ -12,7 +12,8 @@ use exclusion::message::{
 };
 
 /// Raymond's tree, whose nodes start when they have a parent, and do not wait to be told that it is
-/// the last one: two nodes take each other for the way to the token.
+/// the last one: two nodes take each other for the way to the token, and the one is asked by the
+/// node that it would ask.
 pub fn raymond_hasty(flawed: bool) -> Check<Elected<Eager, Raymond>> {
     let graph = Graph::complete(3).expect("three are enough");
     let neighbours = |node: &Extinction| graph.neighbours(node.id()).to_vec();
