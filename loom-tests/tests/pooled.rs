@@ -46,8 +46,8 @@ pooled! {
     one_leaves_its_seat_to_another: Preemptions(1),
         act::<Strict, 3>([lock_then_with, with, with_for]);
     two_may_pass_one: Preemptions(2), act::<Two, 3>([lock_twice, lock, lock]);
-    three_may_pass: Preemptions(3), act::<One, 3>([lock, lock, lock]);
-    three_may_pass_until_time_is_up: Preemptions(3), act_in_a_hurry::<One, 3>([lock, lock, lock]);
+    three_may_pass: Preemptions(2), act::<One, 3>([lock, lock, lock]);
+    three_may_pass_until_time_is_up: Preemptions(2), act_in_a_hurry::<One, 3>([lock, lock, lock]);
 }
 
 // Three threads that race, where closures meet panics, deadlines, bumps and newcomers that pass.
