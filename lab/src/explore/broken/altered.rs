@@ -30,7 +30,7 @@ pub enum Rule {
     Orphan,
     /// The ring without epochs: the last word counts.
     LastList,
-    /// A winner that is down is followed.
+    /// A winner that is down is announced and followed.
     DeadWinner,
 }
 
@@ -53,6 +53,11 @@ pub trait Alterable: Election {
     /// The message with another leader, if it announces one.
     fn announcing(message: Self::Message, _leader: NodeId) -> Self::Message {
         message
+    }
+
+    /// Who has won by a list that has come home, if it is one.
+    fn winner(&self, _message: &Self::Message) -> Option<Leadership> {
+        None
     }
 
     /// Whether it is a list that has come round to a node that did not call it.
@@ -105,6 +110,15 @@ impl Alterable for RingElection {
             }
             other => other,
         }
+    }
+
+    fn winner(&self, message: &ring_election::Message) -> Option<Leadership> {
+        let ring_election::Message::Election { epoch, live } = message else { return None };
+        let is_home = epoch.called_by == Some(self.id());
+        // A list that comes home a second time changes nothing.
+        let settled = self.leadership().is_some_and(|it| it.epoch == *epoch);
+        let leader = live.iter().max().filter(|_| is_home && !settled)?;
+        Some(Leadership { epoch: *epoch, leader: *leader })
     }
 
     fn is_orphan(&self, message: &ring_election::Message) -> bool {
@@ -230,6 +244,14 @@ impl<E: Alterable> Machine for Altered<E> {
             (Rule::DeadWinner, Some(news)) if self.down.contains(&news.leader) => {
                 self.told = Some(news);
                 let message = E::announcing(message, self.id());
+                self.give(Input::Receive { from, message }, out)
+            }
+            (Rule::DeadWinner, None) => {
+                if let Some(won) = self.inner.winner(&message)
+                    && self.down.contains(&won.leader)
+                {
+                    self.told = Some(won);
+                }
                 self.give(Input::Receive { from, message }, out)
             }
             (rule, Some(news)) if rule.believes_by_itself() => {
