@@ -454,3 +454,14 @@ def words(function):
 def timed(ask):
     start = time.perf_counter()
     return ask(), time.perf_counter() - start
+
+
+# Requests with times.
+
+
+def is_before(s, one, i, other, j):
+    """The request of i at time `one` is older than that of j at time `other`.
+
+    Equal times are decided by the numbers of the nodes.
+    """
+    return Or(one < other, And(one == other, s.number(i) < s.number(j)))

@@ -40,11 +40,6 @@ def numbers_differ(s, i: Node, j: Node):
     return Implies(s.number(i) == s.number(j), i == j)
 
 
-def is_before(s, one, i, other, j):
-    """The request of i at time `one` is older than that of j at time `other`."""
-    return Or(one < other, And(one == other, s.number(i) < s.number(j)))
-
-
 def asked(s, i):
     return s.queue(i, i)
 

@@ -34,11 +34,6 @@ def numbers_differ(s, i: Node, j: Node):
     return Implies(s.number(i) == s.number(j), i == j)
 
 
-def is_before(s, one, i, other, j):
-    """The request of i at time `one` is older than that of j at time `other`."""
-    return Or(one < other, And(one == other, s.number(i) < s.number(j)))
-
-
 @ricart_agrawala.initial
 def all_are_idle(s, i: Node, j: Node):
     return And(

@@ -60,7 +60,6 @@ impl<E: Election> Contest<E> {
             nodes,
             settings: Settings {
                 workload: Workload::Script(Vec::new()),
-                most_events: 1_000_000_000,
                 ..Settings::new(E::CHANNELS)
             },
             calls: Vec::new(),
