@@ -8,7 +8,7 @@ use std::time::Duration;
 use scopeguard::ScopeGuard;
 
 use super::data::{DataOf, Guarded};
-use super::error::{Down, HandleError, StartError};
+use super::error::{Down, HandleError, IsDown, StartError};
 use super::handle::Handle;
 use super::post::{Mail, Post, Wires};
 use super::reach::Reach;
@@ -64,22 +64,26 @@ impl<P: Protocol, T> Shared<P, T> {
 
     /// Gives a node an input, and wakes its user if that lets it in. If the input is a message,
     /// `number` is that of the message.
+    #[inline]
     pub(super) fn step(
         &self,
         resource: usize,
         me: NodeId,
         input: Input<P::Message>,
         number: u64,
-    ) -> Result<(), Down> {
+    ) -> Result<(), IsDown> {
         let post = self.post(resource, me);
         let wires = self.wires(resource, me);
-        if self.watched(me, || post.state()?.step(input, number, &wires))? {
-            post.tell_user();
+        match self.watched(me, || post.state()?.step(input, number, &wires)) {
+            Ok(true) => post.tell_user(),
+            Ok(false) => {}
+            Err(_) => return Err(IsDown),
         }
         Ok(())
     }
 
     /// Runs a node's own code, on whichever thread. If it fails or panics, the cluster is down.
+    #[inline]
     pub(super) fn watched<R>(
         &self,
         me: NodeId,
@@ -88,10 +92,14 @@ impl<P: Protocol, T> Shared<P, T> {
         let watch = scopeguard::guard((), |()| self.bring_down(&Down::Panicked(me)));
         let result = run();
         ScopeGuard::into_inner(watch);
-        result.inspect_err(|why| self.bring_down(why))
+        if let Err(why) = &result {
+            self.bring_down(why);
+        }
+        result
     }
 
     /// Nobody is let in from now on. Wakes all waiting users, and stops all nodes.
+    #[cold]
     pub(super) fn bring_down(&self, why: &Down) {
         {
             let mut down = self.down.lock().unwrap_or_else(PoisonError::into_inner);

@@ -6,6 +6,10 @@ use std::io;
 
 use crate::message::{ClusterError, NodeId, Violation};
 
+/// The cluster is down, and knows why. What a node's thread need know: it is small, and passed on
+/// with every message.
+pub(super) struct IsDown;
+
 /// Why a cluster does not start.
 #[derive(Debug)]
 #[non_exhaustive]

@@ -156,21 +156,38 @@ impl<P: Protocol> State<P> {
     /// Gives the node an input, and sends what comes of it. Messages leave while the state is
     /// locked, so that they are in flight in the order in which the node sent them. If the input is
     /// a message, `number` is that of the message. Says whether the user has been let in.
+    #[inline]
     pub(super) fn step(
         &mut self,
         input: Input<P::Message>,
         number: u64,
         wires: &Wires<'_, P::Message>,
     ) -> Result<bool, Down> {
+        let let_in = self.give(input, number, wires)?;
+        if let_in && self.gave_up { self.leave_at_once(wires) } else { Ok(let_in) }
+    }
+
+    /// The user that is let in no longer wants to be.
+    #[cold]
+    fn leave_at_once(&mut self, wires: &Wires<'_, P::Message>) -> Result<bool, Down> {
+        self.gave_up = false;
+        self.give(Input::Release, 0, wires)
+    }
+
+    #[inline]
+    fn give(
+        &mut self,
+        input: Input<P::Message>,
+        number: u64,
+        wires: &Wires<'_, P::Message>,
+    ) -> Result<bool, Down> {
+        let was_inside = self.user.is_inside();
         let writing = wires.record.map(|record| record.begin(wires.me, &input, number));
         step_lock(&mut self.node, &mut self.user, input, &mut self.out).map_err(Down::Violation)?;
-        self.perform(wires, writing);
-        if !(self.user.is_inside() && self.gave_up) {
-            return Ok(self.user.is_inside());
+        if !self.out.is_empty() || writing.is_some() {
+            self.perform(wires, writing);
         }
-        // A user that gave up leaves at once.
-        self.gave_up = false;
-        self.step(Input::Release, 0, wires)
+        Ok(self.user.is_inside() && !was_inside)
     }
 
     /// Enters if the node can let its user in at once, without an answer from anybody. If not,

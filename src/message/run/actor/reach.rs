@@ -42,11 +42,15 @@ impl Reach {
     }
 
     /// Whether a cut is between two nodes.
+    #[inline]
     pub(super) fn is_cut(&self, one: NodeId, other: NodeId) -> bool {
-        self.is_split.load(Ordering::Acquire) && {
-            let side = self.side.read().unwrap_or_else(PoisonError::into_inner);
-            side.as_ref().is_some_and(|side| side.contains(one) != side.contains(other))
-        }
+        self.is_split.load(Ordering::Acquire) && self.are_apart(one, other)
+    }
+
+    #[cold]
+    fn are_apart(&self, one: NodeId, other: NodeId) -> bool {
+        let side = self.side.read().unwrap_or_else(PoisonError::into_inner);
+        side.as_ref().is_some_and(|side| side.contains(one) != side.contains(other))
     }
 
     pub(super) fn seems_down(&self, observer: NodeId, node: NodeId) -> bool {

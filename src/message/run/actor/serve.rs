@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 use std::time::Instant;
 
 use super::cluster::Shared;
-use super::error::Down;
+use super::error::IsDown;
 use super::post::{Mail, Order};
 use crate::lock::sync::threads::{Receiver, receive_until};
 use crate::message::random::Random;
@@ -69,21 +69,25 @@ impl Life {
 }
 
 impl<P: Protocol, T> Serving<'_, P, T> {
+    #[inline]
     fn receive(
         &mut self,
         resource: usize,
         from: NodeId,
         message: P::Message,
         number: u64,
-    ) -> Result<(), Down> {
+    ) -> Result<(), IsDown> {
         if self.life.is_down || self.shared.reach.is_cut(from, self.me) {
             return Ok(());
         }
-        self.learn(from, false)?;
+        // Whoever was told that the sender is down hears first that it is up.
+        if self.life.told.contains(from) {
+            self.learn(from, false)?;
+        }
         self.shared.step(resource, self.me, Input::Receive { from, message }, number)
     }
 
-    fn obey(&mut self, order: Order) -> Result<(), Down> {
+    fn obey(&mut self, order: Order) -> Result<(), IsDown> {
         match (order, self.life.is_down) {
             (Order::Elect, false) => self.give(&Input::Elect),
             (Order::Crash, false) => {
@@ -130,7 +134,7 @@ impl<P: Protocol, T> Serving<'_, P, T> {
     }
 
     /// Looks whether a node is cut off. If it is down, it has said so itself.
-    fn look(&mut self, node: NodeId) -> Result<(), Down> {
+    fn look(&mut self, node: NodeId) -> Result<(), IsDown> {
         let reach = &self.shared.reach;
         match (reach.is_cut(self.me, node), reach.is_down(node)) {
             (true, _) => self.learn(node, true),
@@ -140,7 +144,7 @@ impl<P: Protocol, T> Serving<'_, P, T> {
     }
 
     /// Hears of the fate of a node, if it is news.
-    fn learn(&mut self, node: NodeId, is_down: bool) -> Result<(), Down> {
+    fn learn(&mut self, node: NodeId, is_down: bool) -> Result<(), IsDown> {
         let reach = &self.shared.reach;
         let is_true = match is_down {
             // It may come after the node is up again. Then no more news of it would come.
@@ -161,7 +165,7 @@ impl<P: Protocol, T> Serving<'_, P, T> {
     }
 
     /// Gives an input to the node of each resource.
-    fn give(&self, input: &Input<P::Message>) -> Result<(), Down> {
+    fn give(&self, input: &Input<P::Message>) -> Result<(), IsDown> {
         let resources = 0..self.shared.resources.len();
         resources.into_iter().try_for_each(|it| self.shared.step(it, self.me, input.clone(), 0))
     }

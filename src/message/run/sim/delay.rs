@@ -45,21 +45,45 @@ impl Delay {
         }
     }
 
-    #[inline]
-    pub(super) fn draw(self, random: &mut Random) -> u64 {
-        let units = match self {
+    fn draw_units(self, random: &mut Random) -> f64 {
+        match self {
             Self::Constant(delay) => delay,
             Self::Uniform(shortest, longest) => shortest + (longest - shortest) * random.fraction(),
             Self::Exponential(mean) => random.exponential(mean).min(self.bound()),
-        };
-        Time::units(units).0
+        }
+    }
+}
+
+/// A delay to draw ticks from. A constant one is turned into ticks once, not for each message.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Ticks {
+    Always(u64),
+    Drawn(Delay),
+}
+
+impl From<Delay> for Ticks {
+    fn from(delay: Delay) -> Self {
+        match delay {
+            Delay::Constant(units) => Self::Always(Time::units(units).0),
+            delay => Self::Drawn(delay),
+        }
+    }
+}
+
+impl Ticks {
+    #[inline]
+    pub(super) fn draw(self, random: &mut Random) -> u64 {
+        match self {
+            Self::Always(ticks) => ticks,
+            Self::Drawn(delay) => Time::units(delay.draw_units(random)).0,
+        }
     }
 }
 
 /// When messages arrive.
 #[derive(Debug)]
 pub(super) struct Transit {
-    delay: Delay,
+    delay: Ticks,
     /// When the last message arrives, for each pair of nodes. None if messages may overtake each
     /// other, or if a constant delay keeps them in order.
     arrivals: Option<HashMap<(NodeId, NodeId), Time>>,
@@ -69,7 +93,7 @@ impl Transit {
     pub(super) fn new(delay: Delay, channels: Channels) -> Self {
         let may_overtake = !matches!(delay, Delay::Constant(_));
         let keep_order = channels == Channels::Fifo && may_overtake;
-        Self { delay, arrivals: keep_order.then(HashMap::new) }
+        Self { delay: delay.into(), arrivals: keep_order.then(HashMap::new) }
     }
 
     /// When a message that is sent now arrives. Messages with equal arrival times arrive in the

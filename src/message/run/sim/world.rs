@@ -2,9 +2,8 @@
 
 use std::collections::VecDeque;
 
-use super::Delay;
 use super::contest::Script;
-use super::delay::Transit;
+use super::delay::{Ticks, Transit};
 use super::error::{SimCause, SimError};
 use super::faults::{Fault, Troubles};
 use super::queue::Queue;
@@ -81,8 +80,8 @@ pub(super) struct World<P: Protocol> {
     queue: Queue<Coming<P::Message>>,
     transit: Transit,
     random: Random,
-    stay: Delay,
-    stay_outside: Delay,
+    stay: Ticks,
+    stay_outside: Ticks,
     pub(super) period: f64,
     arrivals: Arrivals,
     /// Arrivals, calls and faults that are announced but have not happened.
@@ -113,8 +112,8 @@ impl<P: Protocol> World<P> {
             queue: Queue::new(),
             transit: Transit::new(settings.delay, settings.channels),
             random: Random::new(settings.seed),
-            stay: settings.inside,
-            stay_outside: settings.outside,
+            stay: settings.inside.into(),
+            stay_outside: settings.outside.into(),
             period: settings.period.unwrap_or(settings.delay.bound()),
             arrivals: Arrivals::new(settings.workload, count),
             announced: 0,
