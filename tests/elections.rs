@@ -402,6 +402,32 @@ fn a_cut_makes_two_leaders_and_a_majority_one() {
     }
 }
 
+#[cfg(feature = "check")]
+#[test]
+fn what_is_on_its_way_when_a_cut_begins_is_lost_to_the_checker_too() {
+    use exclusion::message::check::{Action, Check, Model};
+
+    let receivers = |side: u32, is_cut: bool| -> Vec<u32> {
+        let check = Check::election(BullyHalt::gated(3).unwrap()).initiators([NodeId(2)]);
+        let check = check.cut_later([NodeId(side)]);
+        let start = check.init_states().remove(0);
+        let called = check.next_state(&start, Action::Elect(NodeId(2))).unwrap();
+        let now = if is_cut { check.next_state(&called, Action::Cut).unwrap() } else { called };
+        let mut actions = Vec::new();
+        check.actions(&now, &mut actions);
+        let receiver = |action| match action {
+            Action::Deliver { to, .. } => Some(to.0),
+            _ => None,
+        };
+        let mut receivers: Vec<_> = actions.into_iter().filter_map(receiver).collect();
+        receivers.sort_unstable();
+        receivers
+    };
+    assert_eq!(receivers(0, false), [0, 1]);
+    assert_eq!(receivers(0, true), [1]);
+    assert!(receivers(2, true).is_empty());
+}
+
 #[test]
 fn after_a_cut_the_plain_bully_has_two_leaders_until_somebody_calls() {
     let contest = Contest::new(Bully::cluster(5).unwrap())
