@@ -72,9 +72,15 @@ impl Token {
     /// order of increasing numbers, and of equal ones those after the node's own first, so that
     /// nobody is always the last.
     pub(super) fn append(&mut self, heard: &[u64], me: NodeId) {
-        let wants = |node: &NodeId| heard[node.index()] > self.served[node.index()];
-        let new = |node: &NodeId| wants(node) && !self.queue.contains(node);
-        let mut waiting: Vec<_> = me.after(heard.len()).filter(new).collect();
+        let mut waiting = Vec::new();
+        // `for_each`, not `collect`: it goes through both halves of the cycle without asking at
+        // each node in which half it is.
+        me.after(heard.len()).for_each(|node| {
+            let wants = heard[node.index()] > self.served[node.index()];
+            if wants && !self.queue.contains(&node) {
+                waiting.push(node);
+            }
+        });
         waiting.sort_by_key(|node| heard[node.index()]);
         self.queue.extend(waiting);
     }
