@@ -176,11 +176,14 @@ impl<P: Protocol> Explorable for Check<P> {
             Timers::Timed => ", timed",
         };
         let (crashes, recoveries, is_cut) = self.faults();
-        let times = |count, what: &str| match count {
-            0 => String::new(),
-            count => format!(", {count} {what}"),
+        let (crash_rests, recovery_rests) = self.faults_at_rest();
+        let times = |count, what: &str, rests| match (count, rests) {
+            (0, _) => String::new(),
+            (count, false) => format!(", {count} {what}"),
+            (count, true) => format!(", {count} {what} at rest"),
         };
-        let (crashes, recoveries) = (times(crashes, "down"), times(recoveries, "up"));
+        let crashes = times(crashes, "down", crash_rests);
+        let recoveries = times(recoveries, "up", recovery_rests);
         let cut = if is_cut { ", cut" } else { "" };
         format!("{order}{quick}{late}{crashes}{recoveries}{cut}")
     }

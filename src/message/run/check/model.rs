@@ -56,6 +56,9 @@ pub struct Check<P: Protocol> {
     /// The nodes that may crash.
     crashable: NodeSet,
     recoveries: u8,
+    /// Whether nodes crash, and recover, only when the cluster rests.
+    crashes_at_rest: bool,
+    recoveries_at_rest: bool,
     cut: Option<Cut>,
     pub(super) election: Option<ElectionClaims<P>>,
 }
@@ -84,6 +87,8 @@ impl<P: Protocol> Check<P> {
             stamp: None,
             crashes: 0,
             recoveries: 0,
+            crashes_at_rest: false,
+            recoveries_at_rest: false,
             cut: None,
             election: None,
         }
@@ -144,6 +149,22 @@ impl<P: Protocol> Check<P> {
     #[must_use]
     pub fn recoveries(mut self, recoveries: u8) -> Self {
         self.recoveries = recoveries;
+        self
+    }
+
+    /// Nodes crash only when the cluster rests: no message is in flight, and no timer runs. What
+    /// nodes are told may come later. A bound for clusters that are too large to be explored
+    /// whole: every way through the recovery is still tried.
+    #[must_use]
+    pub fn crashes_at_rest(mut self) -> Self {
+        self.crashes_at_rest = true;
+        self
+    }
+
+    /// The same for recoveries: every way through the crash is still tried.
+    #[must_use]
+    pub fn recoveries_at_rest(mut self) -> Self {
+        self.recoveries_at_rest = true;
         self
     }
 
@@ -244,6 +265,11 @@ impl<P: Protocol> Check<P> {
         (self.crashes, self.recoveries, self.cut.is_some())
     }
 
+    /// Whether nodes crash, and recover, only when the cluster rests.
+    pub fn faults_at_rest(&self) -> (bool, bool) {
+        (self.crashes_at_rest, self.recoveries_at_rest)
+    }
+
     /// In which order messages arrive, when timers may run out, and when users may ask and leave.
     pub fn circumstances(&self) -> (Channels, Timers, Users) {
         (self.channels, self.timers, self.users)
@@ -280,12 +306,15 @@ impl<P: Protocol> Check<P> {
     fn add_faults(&self, state: &State<P>, actions: &mut Vec<Action<P::Message>>) {
         let Some(troubles) = &state.troubles else { return };
         let nodes = NodeId::all(self.nodes.len());
+        let rests = state.network.is_empty() && state.timers.is_empty();
+        let may_crash = troubles.crashes_left > 0 && (rests || !self.crashes_at_rest);
+        let may_recover = troubles.recoveries_left > 0 && (rests || !self.recoveries_at_rest);
         for node in nodes.clone() {
             let is_down = troubles.plight.down.contains(node);
-            if !is_down && troubles.crashes_left > 0 && self.crashable.contains(node) {
+            if !is_down && may_crash && self.crashable.contains(node) {
                 actions.push(Action::Crash(node));
             }
-            if is_down && troubles.recoveries_left > 0 {
+            if is_down && may_recover {
                 actions.push(Action::Recover(node));
             }
             let observers = nodes.clone().filter(|&it| state.has_news(it, node));
