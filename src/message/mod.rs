@@ -95,6 +95,7 @@ pub use quorum::Quorums;
 #[cfg(all(feature = "check", not(exclusion_loom)))]
 pub use run::check;
 pub use run::replay::{ReplayCause, ReplayError, replay};
+pub use run::role::Role;
 pub use run::{actor, sim};
 pub use step::{step, step_lock};
 pub use token::{
