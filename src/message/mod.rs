@@ -60,11 +60,13 @@ pub mod quorum;
 mod random;
 pub mod registry;
 mod run;
+mod step;
 mod token;
 mod topology;
 mod trace;
 mod traffic;
 
+pub use crate::forward_inputs;
 pub use claims::{Bypass, Claims, Cost, TokenClaim};
 pub use clock::{Clock, Stamp};
 pub use election::{
@@ -77,9 +79,7 @@ pub use election::{
 };
 pub use error::{ClusterError, InputError, Refused, Violation};
 pub use graph::Graph;
-pub use machine::{
-    Channels, Input, Machine, Message, Notice, Outbox, Output, Timer, step, step_lock,
-};
+pub use machine::{Channels, Input, Machine, Message, Notice, Outbox, Output, Timer};
 pub use node::{NodeId, NodeSet};
 pub use part::step_part;
 pub use permission::{
@@ -95,7 +95,9 @@ pub use quorum::Quorums;
 #[cfg(all(feature = "check", not(exclusion_loom)))]
 pub use run::check;
 pub use run::replay::{ReplayCause, ReplayError, replay};
+pub use run::role::Role;
 pub use run::{actor, sim};
+pub use step::{step, step_lock};
 pub use token::{
     BantaEfficient, BantaFair, BantaK, BantaSimple, NaimiTrehel, NaimiTrehelQueue, NamedTwice,
     NodeQueue, Raymond, RicartAgrawalaToken, SinghalHeuristic, SuzukiKasami, SuzukiKasamiFifo,
