@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 use std::fmt::Debug;
 use std::hash::Hash;
 
-use super::{InputError, Leadership, NodeId, Phase, Protocol, Refused, Violation};
+use super::{InputError, Leadership, NodeId, NodeSet, Phase, Protocol, Refused, Violation};
 
 /// What a message must be.
 pub trait Message: Clone + Eq + Hash + Debug {
@@ -311,6 +311,13 @@ impl<M> Outbox<M> {
         self.to_itself.clear();
         self.entered = false;
         self.astray = None;
+    }
+
+    /// Throws away the messages to these nodes, which are down.
+    pub(super) fn discard_for(&mut self, down: &NodeSet) {
+        let is_lost =
+            |output: &Output<M>| matches!(output, Output::Send { to, .. } if down.contains(*to));
+        self.outputs.retain(|output| !is_lost(output));
     }
 
     /// Whether it holds an entry.

@@ -50,6 +50,7 @@ mod claims;
 mod clock;
 mod election;
 mod error;
+pub mod fault;
 mod graph;
 mod machine;
 mod node;

@@ -1,0 +1,3 @@
+//! Failures: what locks do about them.
+
+pub mod remedy;
