@@ -29,6 +29,9 @@
 //! | `all settle` | sometimes: all that live have settled on one that lives, in silence |
 //! | `all can settle` | from every state after a call they can: see [`Progress`] |
 //!
+//! Of a lock that is to survive what befalls it ([`Check::serving_all`]): `all can be served`, from
+//! every state, by all that live and wait.
+//!
 //! ```
 //! use exclusion::message::check::{Check, Checker, Model};
 //! use exclusion::message::RicartAgrawala;
@@ -42,6 +45,7 @@
 #![forbid(unsafe_code)]
 
 mod election;
+mod faults;
 mod lock;
 mod model;
 mod network;
@@ -51,6 +55,7 @@ mod state;
 mod trace;
 
 pub use model::{Check, Timers, Users};
+pub use plight::Budgets;
 pub use progress::{PathOf, Progress, TooManyStates};
 pub use state::{Action, State};
 pub use stateright::{Checker, CheckerBuilder, Expectation, HasDiscoveries, Model, Path, Property};
