@@ -313,6 +313,11 @@ impl<M> Outbox<M> {
         self.astray = None;
     }
 
+    /// An empty one for a machine that is a part of the one that this is of, under the same name.
+    pub(super) fn of_a_part<N>(&self) -> Outbox<N> {
+        Outbox { owner: self.owner, nodes: self.nodes, ..Outbox::new() }
+    }
+
     /// Throws away the messages to these nodes, which are down.
     pub(super) fn discard_for(&mut self, down: &NodeSet) {
         let is_lost =
