@@ -77,6 +77,9 @@ pub use election::{
     bully, bully_halt, chang_roberts, echo, elected, extinction, le_lann, ring_election,
 };
 pub use error::{ClusterError, InputError, Refused, Violation};
+pub use fault::{
+    Admission, Blueprint, Detector, Fence, Fenced, FromRegistry, Link, Overtaken, Recovering, View,
+};
 pub use graph::Graph;
 pub use machine::{
     Channels, Input, Machine, Message, Notice, Outbox, Output, Timer, step, step_lock,
@@ -96,6 +99,7 @@ pub use quorum::Quorums;
 #[cfg(all(feature = "check", not(exclusion_loom)))]
 pub use run::check;
 pub use run::replay::{ReplayCause, ReplayError, replay};
+pub use run::role::Role;
 pub use run::{actor, sim};
 pub use token::{
     BantaEfficient, BantaFair, BantaK, BantaSimple, NaimiTrehel, NaimiTrehelQueue, NamedTwice,

@@ -4,7 +4,7 @@ use super::model::Check;
 use super::network::Sent;
 use super::plight::{Budgets, Cut, Troubles};
 use super::state::{Action, State};
-use crate::message::{Message, NodeId, NodeSet, Protocol};
+use crate::message::{Claims, Message, NodeId, NodeSet, Protocol, Role};
 
 /// What may befall the nodes and their messages.
 #[derive(Clone, Debug)]
@@ -265,5 +265,20 @@ impl<P: Protocol> Check<P> {
         let nodes = NodeId::all(self.nodes.len());
         let told = |one| nodes.clone().any(|other| state.has_news(one, other));
         self.faults.is_told && state.troubles.is_some() && nodes.clone().any(told)
+    }
+}
+
+impl<P: Claims> Check<P> {
+    /// Only a node that has this role may crash.
+    #[must_use]
+    pub fn crashes_of_role(self, role: Role) -> Self {
+        self.crashes_when(match role {
+            Role::Idle => |state, node| Role::Idle.is_of(&state.nodes[node.index()]),
+            Role::IdleWithToken => {
+                |state, node| Role::IdleWithToken.is_of(&state.nodes[node.index()])
+            }
+            Role::Requester => |state, node| Role::Requester.is_of(&state.nodes[node.index()]),
+            Role::Holder => |state, node| Role::Holder.is_of(&state.nodes[node.index()]),
+        })
     }
 }
