@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 use std::fmt::Debug;
 use std::hash::Hash;
 
-use super::{Leadership, NodeId, Refused, Violation};
+use super::{Leadership, NodeId, NodeSet, Refused, Violation};
 
 /// What a message must be.
 pub trait Message: Clone + Eq + Hash + Debug {
@@ -311,6 +311,18 @@ impl<M> Outbox<M> {
         self.to_itself.clear();
         self.entered = false;
         self.astray = None;
+    }
+
+    /// An empty one for a machine that is a part of the one that this is of, under the same name.
+    pub(super) fn of_a_part<N>(&self) -> Outbox<N> {
+        Outbox { owner: self.owner, nodes: self.nodes, ..Outbox::new() }
+    }
+
+    /// Throws away the messages to these nodes, which are down.
+    pub(super) fn discard_for(&mut self, down: &NodeSet) {
+        let is_lost =
+            |output: &Output<M>| matches!(output, Output::Send { to, .. } if down.contains(*to));
+        self.outputs.retain(|output| !is_lost(output));
     }
 
     /// Whether it holds an entry.
