@@ -6,6 +6,8 @@
 //! | [`Link`] | messages lost, doubled, reordered; restarts | the channels that the lock needs |
 //! | [`Recovering`] | members that are down | a lock among those that live, with fences |
 //!
+//! What single algorithms can do that is better than to be built anew is in [`remedy`].
+//!
 //! They stack in this order: `Detector<Link<Recovering<…>>>`. Each is a machine, so every runner
 //! runs each of them, and any stack of them. The book has a page about
 //! what they promise.
@@ -16,6 +18,7 @@ pub mod fence;
 mod ledger;
 pub mod link;
 pub mod recovery;
+pub mod remedy;
 pub mod view;
 
 pub use blueprint::{Blueprint, FromRegistry};
