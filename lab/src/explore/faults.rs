@@ -125,11 +125,10 @@ pub struct Reach {
 pub fn reach(algorithm: &Algorithm) -> Reach {
     let slow = |again, soon| Reach { nodes: 3, again, soon, users: Users::AnyTime };
     // Users act only when no message is in flight: otherwise there are too many states.
-    let quick = |nodes, soon| Reach { nodes, again: true, soon, users: Users::Unhurried };
+    let quick = |nodes| Reach { nodes, again: true, soon: true, users: Users::Unhurried };
     match algorithm.name {
-        "maekawa" => quick(4, true),
-        "maekawa_plane" => quick(7, false),
-        "majority" | "weighted_majority" => quick(3, false),
+        "maekawa" => quick(4),
+        "majority" | "weighted_majority" => quick(3),
         "lamport" => slow(false, false),
         _ => slow(true, true),
     }

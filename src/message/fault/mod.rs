@@ -17,6 +17,7 @@ mod ledger;
 pub mod link;
 pub mod recovery;
 pub mod view;
+pub mod witness;
 
 pub use blueprint::{Blueprint, FromRegistry};
 pub use detector::Detector;
@@ -24,3 +25,4 @@ pub use fence::{Admission, Fence, Fenced, Overtaken};
 pub use link::Link;
 pub use recovery::Recovering;
 pub use view::View;
+pub use witness::Witness;
