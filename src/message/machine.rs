@@ -69,6 +69,8 @@ pub enum Input<M> {
     Request,
     /// Its user leaves.
     Release,
+    /// Its user waits no longer, and takes its request back.
+    Withdraw,
     /// A message arrives.
     Receive {
         /// Who sent it.
@@ -198,6 +200,14 @@ pub trait Machine: Clone + Eq + Hash + Debug {
     /// If it is not inside, or the machine is no lock.
     fn release(&mut self, _out: &mut Outbox<Self::Message>) -> Result<(), Refused> {
         Err(Refused("it is no lock"))
+    }
+
+    /// The user waits no longer, and takes its request back. It may ask anew at once.
+    ///
+    /// # Errors
+    /// If it does not wait, or the lock [cannot](super::Protocol::WITHDRAWS) do that.
+    fn withdraw(&mut self, _out: &mut Outbox<Self::Message>) -> Result<(), Refused> {
+        Err(Refused("it cannot take a request back"))
     }
 }
 
@@ -394,6 +404,7 @@ fn give<M: Machine>(
         Input::Elect => (Given::Elect, machine.elect(out)),
         Input::Request => (Given::Request, machine.request(out)),
         Input::Release => (Given::Release, machine.release(out)),
+        Input::Withdraw => (Given::Withdraw, machine.withdraw(out)),
         Input::Receive { from, message } => {
             (Given::Message(from, message.kind()), machine.receive(from, message, out))
         }
@@ -421,6 +432,7 @@ pub fn step_lock<P: Protocol>(
     let may = match input {
         Input::Request => after.request().map_err(|why| Given::Request.refused(node.id(), why)),
         Input::Release => after.release().map_err(|why| Given::Release.refused(node.id(), why)),
+        Input::Withdraw => after.withdraw().map_err(|why| Given::Withdraw.refused(node.id(), why)),
         _ => Ok(()),
     };
     may.map_err(Violation::Unexpected)?;
@@ -443,6 +455,7 @@ enum Given {
     Elect,
     Request,
     Release,
+    Withdraw,
     Message(NodeId, &'static str),
     Timeout(Timer),
     Notice(Notice),
@@ -455,6 +468,7 @@ impl Given {
             Self::Elect => "a call for an election".to_owned(),
             Self::Request => "a request of its user".to_owned(),
             Self::Release => "a release by its user".to_owned(),
+            Self::Withdraw => "a withdrawal by its user".to_owned(),
             Self::Message(from, kind) => format!("{kind} from {from}"),
             Self::Timeout(Timer(timer)) => format!("the timeout of timer {timer}"),
             Self::Notice(notice) => format!("the notice {notice:?}"),
