@@ -69,6 +69,8 @@ pub enum Input<M> {
     Request,
     /// Its user leaves.
     Release,
+    /// Its user waits no longer, and takes its request back.
+    Withdraw,
     /// A message arrives.
     Receive {
         /// Who sent it.
@@ -198,6 +200,14 @@ pub trait Machine: Clone + Eq + Hash + Debug {
     /// If it is not inside, or the machine is no lock.
     fn release(&mut self, _out: &mut Outbox<Self::Message>) -> Result<(), Refused> {
         Err(Refused("it is no lock"))
+    }
+
+    /// The user waits no longer, and takes its request back. It may ask anew at once.
+    ///
+    /// # Errors
+    /// If it does not wait, or the lock [cannot](super::Protocol::WITHDRAWS) do that.
+    fn withdraw(&mut self, _out: &mut Outbox<Self::Message>) -> Result<(), Refused> {
+        Err(Refused("it cannot take a request back"))
     }
 }
 

@@ -43,9 +43,9 @@ impl<P: Protocol, T> Handle<P, T> {
 
     /// Asks to enter, and waits at most until the timeout.
     ///
-    /// No algorithm here can take a request back. After a timeout the request stands. Either its
-    /// node is let in later and leaves at once, or the next `lock` takes it over. If the entry and
-    /// the timeout come at the same moment, the entry counts.
+    /// After a timeout the request is taken back, if the algorithm [can](Protocol::WITHDRAWS) do
+    /// that. If not, it stands: either its node is let in later and leaves at once, or the next
+    /// `lock` takes it over. If the entry and the timeout come at the same moment, the entry counts.
     ///
     /// # Errors
     /// If the cluster is down, or goes down meanwhile.
@@ -112,12 +112,27 @@ impl<P: Protocol, T> Handle<P, T> {
             if state.user.is_inside() {
                 return Ok(true);
             }
+            if time_is_up && P::WITHDRAWS {
+                drop(state);
+                return self.withdraw();
+            }
             if time_is_up {
                 state.gave_up = true;
                 return Ok(false);
             }
             (state, time_is_up) = post.wait(state, deadline)?;
         }
+    }
+
+    /// Takes the request back, unless the entry comes first. Says whether it does.
+    fn withdraw(&self) -> Result<bool, Down> {
+        self.shared.watched(self.node, || {
+            let mut state = self.shared.post(self.resource, self.node).state()?;
+            if state.user.is_inside() {
+                return Ok(true);
+            }
+            state.step(Input::Withdraw, 0, &self.shared.wires(self.resource, self.node))
+        })
     }
 
     /// A user that is inside has borrowed the handle, unless its guard was forgotten. Then it never
