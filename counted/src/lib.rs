@@ -17,3 +17,4 @@ pub mod chance;
 pub mod cost;
 pub mod peers;
 pub mod schedule;
+pub mod trials;
