@@ -110,8 +110,8 @@ fn run_threads(
     assert_eq!(made, entries(), "an entry is lost");
 }
 
-/// A drop-in lock.
-fn mutex<R>(seed: u64)
+/// Tries a drop-in lock.
+pub fn mutex<R>(seed: u64)
 where
     R: RawMutexFair + RawMutexTimed<Duration = Duration, Instant = Instant> + Send + Sync,
 {
@@ -140,8 +140,8 @@ where
     run_threads(seed, act, || lock.lock().entries);
 }
 
-/// Closures beside guards.
-fn closures<P: Policy>(seed: u64) {
+/// Tries closures beside guards.
+pub fn closures<P: Policy>(seed: u64) {
     let lock = BakeryMutex::<Data, P>::with_policy(Data::new());
     let act = |chance: &mut Chance| match chance.below(8) {
         0 => usize::from(lock.try_with(Data::enter).is_ok()),
@@ -162,8 +162,8 @@ fn closures<P: Policy>(seed: u64) {
     run_threads(seed, act, || lock.lock().entries);
 }
 
-/// Owned seats, as many threads as there are.
-fn owned<L: RawLock, const N: usize>(seed: u64) {
+/// Tries owned seats, with a thread on each.
+pub fn owned<L: RawLock, const N: usize>(seed: u64) {
     let mut chance = Chance(!seed);
     let mut cell = Seated::<L, Data>::new(Data::new());
     let made: usize = thread::scope(|scope| {
