@@ -1,7 +1,7 @@
 //! Locks among nodes: machines whose users request and release.
 
 use super::run::actor::Guarded;
-use super::{Machine, Outbox, Refused};
+use super::{Admission, Machine, Outbox, Refused};
 
 /// One node of a mutual-exclusion algorithm: a [`Machine`] that takes requests and releases.
 ///
@@ -19,6 +19,11 @@ pub trait Protocol: Machine {
     /// How many users may be inside at a time.
     fn entries_at_a_time(&self) -> usize {
         1
+    }
+
+    /// The fence of its user that is inside, where entries are [fenced](super::Fence).
+    fn admission(&self) -> Option<&Admission> {
+        None
     }
 }
 

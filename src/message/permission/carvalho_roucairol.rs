@@ -17,6 +17,7 @@
 //! once.
 
 use super::candidate::{Candidate, one_of_any_two_asks};
+use crate::message::fault::remedy::Outlives;
 use crate::message::{
     Bypass, Claims, ClusterError, Cost, Exclusive, Machine, NodeId, NodeSet, Outbox, Phase,
     Protocol, Refused,
@@ -147,6 +148,18 @@ impl Protocol for CarvalhoRoucairol {
 
     fn phase(&self) -> Phase {
         self.candidate.phase
+    }
+}
+
+/// The permission that we shared with the peer is ours for good.
+impl Outlives for CarvalhoRoucairol {
+    fn lose(&mut self, peer: NodeId, out: &mut Outbox<Message>) {
+        self.held_back.remove(peer);
+        self.missing.remove(peer);
+        self.lacking.remove(peer);
+        if self.candidate.phase.is_waiting() && self.lacking.is_empty() {
+            self.candidate.enter(out);
+        }
     }
 }
 

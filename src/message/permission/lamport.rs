@@ -15,6 +15,7 @@
 //! The channels must deliver in order: a `CONFIRM` that overtook an older `REQUEST` would say
 //! "nothing older is coming" too soon.
 
+use crate::message::fault::remedy::Outlives;
 use crate::message::{
     Bypass, Channels, Claims, Clock, ClusterError, Cost, Exclusive, Machine, NodeId, Outbox, Phase,
     Protocol, Refused, Stamp,
@@ -212,6 +213,16 @@ impl Protocol for Lamport {
 
     fn phase(&self) -> Phase {
         self.phase
+    }
+}
+
+impl Outlives for Lamport {
+    fn lose(&mut self, peer: NodeId, out: &mut Outbox<Message>) {
+        self.requests[peer.index()] = None;
+        self.unconfirmed[peer.index()] = 0;
+        // It will never ask again, so nothing older is on the way.
+        self.heard[peer.index()] = u64::MAX;
+        self.enter_if_first(out);
     }
 }
 

@@ -26,6 +26,7 @@
 use super::arbiter::Arbiter;
 use super::arbiters::Arbiters;
 use super::confirmations::Confirmations;
+use crate::message::fault::remedy::Outlives;
 use crate::message::{
     Bypass, Claims, Clock, ClusterError, Cost, Exclusive, Machine, NodeId, Outbox, Phase, Protocol,
     Quorums, Refused, Stamp,
@@ -82,6 +83,12 @@ impl Maekawa {
     /// Fewer than two nodes.
     pub fn grid(nodes: usize) -> Result<Vec<Self>, ClusterError> {
         Ok(Self::cluster(&Quorums::grid(nodes)?))
+    }
+
+    fn enter_if_confirmed(&mut self, out: &mut Outbox<Message>) {
+        if self.confirmations.arbiters() == self.arbiters.now() {
+            self.phase.enter(out);
+        }
     }
 
     fn our_request(&self) -> Stamp {
@@ -190,9 +197,7 @@ impl Machine for Maekawa {
                 // others for ever.
                 self.clock.witness(time);
                 self.confirmations.take(from, request, out);
-                if self.confirmations.arbiters() == self.arbiters.now() {
-                    self.phase.enter(out);
-                }
+                self.enter_if_confirmed(out);
             }
             Message::Inquire(request) => {
                 if !self.can_be_inquired(request, from) {
@@ -214,6 +219,30 @@ impl Protocol for Maekawa {
 
     fn phase(&self) -> Phase {
         self.phase
+    }
+}
+
+/// Frees the vote that the peer had. Whoever has it for an arbiter asks all that live instead.
+impl Outlives for Maekawa {
+    fn expect_losses(&mut self) {
+        self.arbiters.expect_losses();
+    }
+
+    fn lose(&mut self, peer: NodeId, out: &mut Outbox<Message>) {
+        self.arbiter.forget_node(peer);
+        self.arbiter.confirm_oldest(self.clock.now(), out);
+        // Inside, we release those that we have asked. The sets change with the next request.
+        if self.phase.is_inside() {
+            return;
+        }
+        let asked = self.arbiters.now().clone();
+        self.arbiters.lose(peer);
+        if self.phase.is_waiting() {
+            self.confirmations.lose(peer);
+            let more = self.arbiters.now().iter().filter(|&arbiter| !asked.contains(arbiter));
+            out.broadcast(more, Message::Request(self.our_request()));
+            self.enter_if_confirmed(out);
+        }
     }
 }
 

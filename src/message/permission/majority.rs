@@ -32,6 +32,7 @@
 
 use super::arbiter::Arbiter;
 use super::confirmations::Confirmations;
+use crate::message::fault::remedy::Outlives;
 use crate::message::quorum::QuorumError;
 use crate::message::{
     Bypass, Claims, Clock, ClusterError, Cost, Exclusive, Machine, NodeId, Outbox, Phase, Protocol,
@@ -270,6 +271,15 @@ impl Protocol for Majority {
 
     fn phase(&self) -> Phase {
         self.phase
+    }
+}
+
+/// The peer's request is over. What it has confirmed stays confirmed: it confirms nobody else. The
+/// weight of the dead counts as before, so that a minority never enters.
+impl Outlives for Majority {
+    fn lose(&mut self, peer: NodeId, out: &mut Outbox<Message>) {
+        self.arbiter.forget(Stamp { time: self.heard[peer.index()], node: peer });
+        self.arbiter.confirm_oldest(self.clock.now(), out);
     }
 }
 

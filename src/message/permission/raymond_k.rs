@@ -13,6 +13,7 @@
 //! Cost: 2n-k-1 to 2(n-1) messages per entry. Between two entries T.
 
 use super::candidate::Candidate;
+use crate::message::fault::remedy::Outlives;
 use crate::message::{
     Bypass, Claims, ClusterError, Cost, Machine, NodeId, Outbox, Phase, Protocol, Refused, Shared,
 };
@@ -78,6 +79,15 @@ impl RaymondK {
             held_back: vec![0; nodes],
         })
     }
+
+    fn enter_if_enough_consent(&mut self, out: &mut Outbox<Message>) {
+        // Only a peer that owes us nothing has answered our last request.
+        let consenting = self.candidate.others().filter(|peer| self.owed_to_us[peer.index()] == 0);
+        let enough = consenting.count() >= self.candidate.nodes - self.entries;
+        if enough && self.candidate.phase.is_waiting() {
+            self.candidate.enter(out);
+        }
+    }
 }
 
 impl Machine for RaymondK {
@@ -142,13 +152,7 @@ impl Machine for RaymondK {
                 }
                 self.owed_to_us[from.index()] = owed;
                 self.candidate.witness(time);
-                // Only a peer that owes us nothing has answered our last request.
-                let consenting =
-                    self.candidate.others().filter(|peer| self.owed_to_us[peer.index()] == 0);
-                let enough = consenting.count() >= self.candidate.nodes - self.entries;
-                if enough && self.candidate.phase.is_waiting() {
-                    self.candidate.enter(out);
-                }
+                self.enter_if_enough_consent(out);
             }
         }
         Ok(())
@@ -164,6 +168,15 @@ impl Protocol for RaymondK {
 
     fn entries_at_a_time(&self) -> usize {
         self.entries
+    }
+}
+
+/// A node that is down consents to everything.
+impl Outlives for RaymondK {
+    fn lose(&mut self, peer: NodeId, out: &mut Outbox<Message>) {
+        self.held_back[peer.index()] = 0;
+        self.owed_to_us[peer.index()] = 0;
+        self.enter_if_enough_consent(out);
     }
 }
 

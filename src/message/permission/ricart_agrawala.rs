@@ -15,6 +15,7 @@
 //! so that a request which happened before another, in Lamport's sense, is the older one.
 
 use super::candidate::Candidate;
+use crate::message::fault::remedy::Outlives;
 use crate::message::{
     Bypass, Claims, ClusterError, Cost, Exclusive, Machine, NodeId, NodeSet, Outbox, Phase,
     Protocol, Refused, Stamp,
@@ -139,6 +140,16 @@ impl Protocol for RicartAgrawala {
 
     fn phase(&self) -> Phase {
         self.candidate.phase
+    }
+}
+
+impl Outlives for RicartAgrawala {
+    fn lose(&mut self, peer: NodeId, out: &mut Outbox<Message>) {
+        self.held_back.remove(peer);
+        self.missing.remove(peer);
+        if self.candidate.phase.is_waiting() && self.missing.is_empty() {
+            self.candidate.enter(out);
+        }
     }
 }
 
