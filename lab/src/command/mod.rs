@@ -1,6 +1,7 @@
 //! The lab's commands, one per file.
 
 pub(crate) mod check;
+pub(crate) mod cost;
 mod destination;
 pub(crate) mod diagram;
 pub(crate) mod elect;
