@@ -61,11 +61,13 @@ pub mod quorum;
 mod random;
 pub mod registry;
 mod run;
+mod step;
 mod token;
 mod topology;
 mod trace;
 mod traffic;
 
+pub use crate::forward_inputs;
 pub use claims::{Bypass, Claims, Cost, TokenClaim};
 pub use clock::{Clock, Stamp};
 pub use election::{
@@ -81,9 +83,7 @@ pub use fault::{
     Admission, Blueprint, Detector, Fence, Fenced, FromRegistry, Link, Overtaken, Recovering, View,
 };
 pub use graph::Graph;
-pub use machine::{
-    Channels, Input, Machine, Message, Notice, Outbox, Output, Timer, step, step_lock,
-};
+pub use machine::{Channels, Input, Machine, Message, Notice, Outbox, Output, Timer};
 pub use node::{NodeId, NodeSet};
 pub use part::step_part;
 pub use permission::{
@@ -101,6 +101,7 @@ pub use run::check;
 pub use run::replay::{ReplayCause, ReplayError, replay};
 pub use run::role::Role;
 pub use run::{actor, sim};
+pub use step::{step, step_lock};
 pub use token::{
     BantaEfficient, BantaFair, BantaK, BantaSimple, NaimiTrehel, NaimiTrehelQueue, NamedTwice,
     NodeQueue, Raymond, RicartAgrawalaToken, SinghalHeuristic, SuzukiKasami, SuzukiKasamiFifo,

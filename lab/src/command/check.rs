@@ -11,7 +11,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use lab::explore::broken::{BROKEN, Broken, with_broken};
 use lab::explore::erased::Erased;
 use lab::explore::exploration::{Explorable, Explored, Explorer, ModelVisitor, Shown};
-use lab::explore::scope::{MOST_NODES, RegisterLock, Scope, with_check};
+use lab::explore::scope::{AtRest, MOST_NODES, RegisterLock, Scope, with_check};
 use lab::explore::scopes::{all, soon};
 
 use super::destination::Destination;
@@ -30,6 +30,7 @@ Examples:
   cargo lab check raymond --nodes 3 --requests 3 --quick
   cargo lab check raymond_k --nodes 3 --k 1
   cargo lab check bully --nodes 3 --crashes 1 --recoveries 1
+  cargo lab check ring_election --nodes 4 --crashes 1 --recoveries 1 --at-rest both
   cargo lab check extinction --nodes 4 --requests 1,0,0,1 --graph ring
   cargo lab check maekawa_1985
   cargo lab check --soon
@@ -68,6 +69,10 @@ pub(crate) struct CheckCommand {
     /// How many times a node that has crashed may recover [default: 0]
     #[arg(long, requires = "crashes")]
     recoveries: Option<u8>,
+    /// What befalls nodes only when no message is in flight and no timer runs, where all moments
+    /// would be too many [default: neither]
+    #[arg(long, requires = "crashes", value_name = "WHICH")]
+    at_rest: Option<Rest>,
     /// The graph of an election that runs on any [default: complete]
     #[arg(long, conflicts_with_all = Self::LISTS, long_help = format!("The graph of an election that runs on any: {} [default: complete]", graph::HELP))]
     graph: Option<String>,
@@ -124,6 +129,16 @@ enum When {
     InTime,
     /// At any moment
     AnyTime,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Rest {
+    /// Nodes crash then, and recover at any step
+    Crashes,
+    /// Nodes recover then, and crash at any step
+    Recoveries,
+    /// Nodes crash and recover then
+    Both,
 }
 
 impl CheckCommand {
@@ -188,6 +203,12 @@ impl CheckCommand {
         Ok(Scope {
             crashes: self.crashes.unwrap_or(0),
             recoveries: self.recoveries.unwrap_or(0),
+            at_rest: match self.at_rest {
+                None => AtRest::Neither,
+                Some(Rest::Crashes) => AtRest::Crashes,
+                Some(Rest::Recoveries) => AtRest::Recoveries,
+                Some(Rest::Both) => AtRest::Both,
+            },
             graph: graph.transpose()?,
             requests,
             channels: self.channels.map(|order| match order {

@@ -180,9 +180,12 @@ impl<P: Protocol> Explorable for Check<P> {
             0 => String::new(),
             count => format!(", {count} {what}"),
         };
+        let (crashes_rest, recoveries_rest) = self.faults_at_rest();
+        let down = if crashes_rest { "down at rest" } else { "down" };
+        let up = if recoveries_rest { "up at rest" } else { "up" };
         let befalls: String = [
-            times(budgets.crashes, "down"),
-            times(budgets.recoveries, "up"),
+            times(budgets.crashes, down),
+            times(budgets.recoveries, up),
             times(budgets.losses, "lost"),
             times(budgets.duplicates, "doubled"),
             times(budgets.mistakes, "wrongly suspected"),

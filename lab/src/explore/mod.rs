@@ -6,6 +6,7 @@ pub mod drafts;
 pub mod elections;
 pub mod erased;
 pub mod exploration;
+pub mod faults;
 pub mod registers;
 pub mod scope;
 pub mod scopes;

@@ -151,7 +151,7 @@ mod travel {
 mod tests {
     use super::*;
     use crate::message::registry::ALGORITHMS;
-    use crate::message::{Machine, Maekawa, Protocol, Quorums};
+    use crate::message::{Maekawa, Quorums};
 
     struct EverySize;
 

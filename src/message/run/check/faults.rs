@@ -14,6 +14,9 @@ pub(super) struct Faults<P: Protocol> {
     crashable: NodeSet,
     /// When a node may crash, if not at any moment.
     crashes_when: Option<fn(&State<P>, NodeId) -> bool>,
+    /// Whether nodes crash, and recover, only when the cluster rests.
+    crashes_at_rest: bool,
+    recoveries_at_rest: bool,
     /// Only messages of this kind may be lost or doubled.
     kind: Option<&'static str>,
     pub(super) cut: Option<Cut>,
@@ -29,6 +32,8 @@ impl<P: Protocol> Faults<P> {
             budgets: Budgets::default(),
             crashable: NodeSet::of(nodes, NodeId::all(nodes)),
             crashes_when: None,
+            crashes_at_rest: false,
+            recoveries_at_rest: false,
             kind: None,
             cut: None,
             is_told: true,
@@ -75,6 +80,22 @@ impl<P: Protocol> Check<P> {
     #[must_use]
     pub fn crashes_when(mut self, may: fn(&State<P>, NodeId) -> bool) -> Self {
         self.faults.crashes_when = Some(may);
+        self
+    }
+
+    /// Nodes crash only when the cluster rests: no message is in flight, and no timer runs. What
+    /// nodes are told may come later. A bound for clusters that are too large to be explored
+    /// whole: every way through the recovery is still tried.
+    #[must_use]
+    pub fn crashes_at_rest(mut self) -> Self {
+        self.faults.crashes_at_rest = true;
+        self
+    }
+
+    /// The same for recoveries: every way through the crash is still tried.
+    #[must_use]
+    pub fn recoveries_at_rest(mut self) -> Self {
+        self.faults.recoveries_at_rest = true;
         self
     }
 
@@ -193,6 +214,11 @@ impl<P: Protocol> Check<P> {
         (self.faults.budgets, self.faults.cut.is_some())
     }
 
+    /// Whether nodes crash, and recover, only when the cluster rests.
+    pub fn faults_at_rest(&self) -> (bool, bool) {
+        (self.faults.crashes_at_rest, self.faults.recoveries_at_rest)
+    }
+
     /// The nodes that a cut, once it has begun, keeps a node from reaching.
     pub(super) fn beyond_the_cut(&self, from: NodeId) -> Vec<NodeId> {
         let nodes = self.nodes.len();
@@ -205,15 +231,18 @@ impl<P: Protocol> Check<P> {
     pub(super) fn add_faults(&self, state: &State<P>, actions: &mut Vec<Action<P::Message>>) {
         let Some(troubles) = &state.troubles else { return };
         let nodes = NodeId::all(self.nodes.len());
+        let rests = state.network.is_empty() && state.timers.is_empty();
+        let crashes_left = troubles.left.crashes > 0 && (rests || !self.faults.crashes_at_rest);
+        let recoveries_left =
+            troubles.left.recoveries > 0 && (rests || !self.faults.recoveries_at_rest);
         for node in nodes.clone() {
             let is_down = troubles.plight.down.contains(node);
             let may_crash = || self.faults.crashes_when.is_none_or(|may| may(state, node));
-            let in_danger =
-                !is_down && troubles.left.crashes > 0 && self.faults.crashable.contains(node);
+            let in_danger = !is_down && crashes_left && self.faults.crashable.contains(node);
             if in_danger && may_crash() {
                 actions.push(Action::Crash(node));
             }
-            if is_down && troubles.left.recoveries > 0 {
+            if is_down && recoveries_left {
                 actions.push(Action::Recover(node));
             }
             let observers =

@@ -39,7 +39,7 @@ impl<P: Protocol> Check<P> {
         properties
     }
 
-    fn is_exclusive(&self, state: &State<P>) -> bool {
+    pub(super) fn is_exclusive(&self, state: &State<P>) -> bool {
         state.inside().count() <= self.nodes[0].entries_at_a_time()
     }
 

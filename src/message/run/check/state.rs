@@ -201,6 +201,12 @@ impl<P: Protocol> State<P> {
         self.users[node.index()].phase
     }
 
+    /// Whether a node's user is idle, but wants in again.
+    pub(super) fn may_ask(&self, node: NodeId) -> bool {
+        let user = &self.users[node.index()];
+        user.phase.is_idle() && user.requests_left > 0
+    }
+
     fn in_phase(&self, phase: Phase) -> impl Iterator<Item = NodeId> {
         let users = NodeId::all(self.users.len()).zip(&self.users);
         users.filter(move |(_, user)| user.phase == phase).map(|(node, _)| node)
