@@ -20,6 +20,13 @@ pub trait Protocol: Machine {
     /// Where its user is, as the node knows it.
     fn phase(&self) -> Phase;
 
+    /// Whether this node can serve its user for ever although another one of the cluster dies, as
+    /// that one is now. By default it cannot. An algorithm without fault tolerance may say so of a
+    /// node that it need not ask, and that nobody waits for.
+    fn goes_on_without(&self, _dead: &Self) -> bool {
+        false
+    }
+
     /// How many users may be inside at a time.
     fn entries_at_a_time(&self) -> usize {
         1

@@ -266,6 +266,11 @@ impl Protocol for CentralCoordinator {
     fn phase(&self) -> Phase {
         self.phase
     }
+
+    /// An idle client is nobody's business.
+    fn goes_on_without(&self, dead: &Self) -> bool {
+        dead.me != self.coordinator && dead.phase.is_idle()
+    }
 }
 
 impl Claims for CentralCoordinator {

@@ -290,6 +290,11 @@ impl Protocol for Maekawa {
     fn phase(&self) -> Phase {
         self.phase
     }
+
+    /// An idle node is asked only by those whose quorum has it.
+    fn goes_on_without(&self, dead: &Self) -> bool {
+        !self.arbiters.include(dead.me) && dead.phase.is_idle()
+    }
 }
 
 /// Frees the vote that the peer had. Whoever has it for an arbiter asks all that live instead.

@@ -71,9 +71,13 @@ impl<P: Protocol, T> Handle<P, T> {
         let wires = self.shared.wires(self.resource, self.node);
         let entered = self.shared.watched(self.node, || {
             let mut state = post.state()?;
+            if let Some(why) = &state.fate {
+                return Ok(Err(why.clone()));
+            }
             // A user that has given up still waits for its turn.
-            if state.user.is_idle() { state.try_enter(&wires) } else { Ok(false) }
-        })?;
+            let entered = if state.user.is_idle() { state.try_enter(&wires)? } else { false };
+            Ok(Ok(entered))
+        })??;
         if entered { self.enter().map(Some) } else { Ok(None) }
     }
 
@@ -83,12 +87,15 @@ impl<P: Protocol, T> Handle<P, T> {
         self.check_outside()?;
         let let_in = self.shared.watched(self.node, || {
             let mut state = self.shared.post(self.resource, self.node).state()?;
+            if let Some(why) = &state.fate {
+                return Ok(Err(why.clone()));
+            }
             if state.gave_up {
                 state.gave_up = false;
-                return Ok(false);
+                return Ok(Ok(false));
             }
-            state.step(Input::Request, 0, &self.shared.wires(self.resource, self.node))
-        })?;
+            state.step(Input::Request, 0, &self.shared.wires(self.resource, self.node)).map(Ok)
+        })??;
         if let_in { Ok(true) } else { self.wait(deadline) }
     }
 
@@ -98,6 +105,9 @@ impl<P: Protocol, T> Handle<P, T> {
         let mut time_is_up = false;
         loop {
             self.shared.check()?;
+            if let Some(why) = &state.fate {
+                return Err(why.clone());
+            }
             // Under one lock: either the entry or the end of the time comes first.
             if state.user.is_inside() {
                 return Ok(true);
