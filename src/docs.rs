@@ -49,10 +49,10 @@ macro_rules! of_messages {
     () => {
         items! {
             "crate::": "message";
-            "crate::docs::": "elections", "explored", "messages", "proofs";
+            "crate::docs::": "elections", "explored", "failures", "messages", "proofs";
             "crate::message::": "Bully", "BullyHalt", "BullyHalt::gated", "ChangRoberts", "Echo",
                 "Elected", "Election", "Epoch", "Extinction", "Graph", "LeLann", "Leadership",
-                "Renamed", "RingElection";
+                "Renamed", "RingElection", "Witness";
             "crate::message::": "CarvalhoRoucairol", "CentralCoordinator", "Claims", "Exclusive",
                 "Input", "Lamport", "Machine", "Maekawa", "Outbox", "Output", "Phase", "Protocol",
                 "RaymondK", "RicartAgrawala", "Shared", "SinghalDynamic", "actor", "quorum",
@@ -77,6 +77,7 @@ macro_rules! of_messages {
         targets! {
             "elections" => "https://docs.rs/exclusion/latest/exclusion/docs/elections/index.html";
             "explored" => "https://docs.rs/exclusion/latest/exclusion/docs/explored/index.html";
+            "failures" => "https://docs.rs/exclusion/latest/exclusion/docs/failures/index.html";
             "messages" => "https://docs.rs/exclusion/latest/exclusion/docs/messages/index.html";
             "proofs" => "https://docs.rs/exclusion/latest/exclusion/docs/proofs/index.html";
         }
@@ -146,6 +147,11 @@ pub mod messages {}
 #[doc = include_str!("../docs/elections.md")]
 pub mod elections {}
 
+#[cfg(feature = "message")]
+#[doc = labels!()]
+#[doc = include_str!("../docs/failures.md")]
+pub mod failures {}
+
 #[doc = labels!()]
 #[doc = include_str!("../docs/verification.md")]
 pub mod verification {}
@@ -171,10 +177,11 @@ pub struct Readme;
 
 #[cfg(all(test, feature = "message"))]
 mod tests {
-    const PAGES: [&str; 7] = [
+    const PAGES: [&str; 8] = [
         include_str!("../docs/shared-memory.md"),
         include_str!("../docs/messages.md"),
         include_str!("../docs/elections.md"),
+        include_str!("../docs/failures.md"),
         include_str!("../docs/verification.md"),
         include_str!("../docs/explored.md"),
         include_str!("../docs/proofs.md"),

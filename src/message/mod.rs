@@ -50,6 +50,7 @@ mod claims;
 mod clock;
 mod election;
 mod error;
+pub mod fault;
 mod graph;
 mod machine;
 mod node;
@@ -78,6 +79,10 @@ pub use election::{
     bully, bully_halt, chang_roberts, echo, elected, extinction, le_lann, ring_election,
 };
 pub use error::{ClusterError, InputError, Refused, Violation};
+pub use fault::{
+    Admission, Blueprint, Detector, Fence, Fenced, FromRegistry, Link, Overtaken, Recovering, View,
+    Witness,
+};
 pub use graph::Graph;
 pub use machine::{Channels, Input, Machine, Message, Notice, Outbox, Output, Timer};
 pub use node::{NodeId, NodeSet};

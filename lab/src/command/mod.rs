@@ -4,6 +4,7 @@ pub(crate) mod check;
 mod destination;
 pub(crate) mod diagram;
 pub(crate) mod elect;
+pub(crate) mod faults;
 mod graph;
 pub(crate) mod list;
 pub(crate) mod locks;

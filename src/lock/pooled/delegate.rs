@@ -21,6 +21,12 @@ use crate::lock::sync::time::Deadline;
 /// How many closures of others one combiner runs before it hands on.
 pub(crate) const MOST_CLOSURES: usize = 64;
 
+/// How often a thread with a closure looks before it joins an empty line.
+const HOVERS_FOR: u32 = 20;
+
+/// A thread is inside, and nobody is in line.
+const ALONE: Word = Word::FREE.with(INSIDE);
+
 /// How often a combiner looks at a thread that is choosing.
 const PATIENCE: u32 = 50;
 
@@ -40,7 +46,7 @@ impl<P: Policy> Pooled<P> {
     ) -> Result<R, F> {
         if self.find_nobody() {
             // SAFETY: we are inside, so the data is ours.
-            return Ok(unsafe { self.run_inside(closure, data) });
+            return Ok(unsafe { self.run_inside(closure, data, ALONE) });
         }
         // SAFETY: the same contract.
         unsafe { self.run_slow(closure, data, deadline) }
@@ -58,12 +64,13 @@ impl<P: Policy> Pooled<P> {
     ) -> Result<R, F> {
         if self.find_nobody() || self.pass() {
             // SAFETY: we are inside, so the data is ours.
-            return Ok(unsafe { self.run_inside(closure, data) });
+            return Ok(unsafe { self.run_inside(closure, data, ALONE) });
         }
         Err(closure)
     }
 
-    /// Runs our own closure, and then those of others, as one that came in past the line.
+    /// Runs our own closure, and then those of others, as one that came in past the line. While the
+    /// word is still `alone`, nobody waits.
     ///
     /// # Safety
     /// We are inside.
@@ -72,6 +79,7 @@ impl<P: Policy> Pooled<P> {
         &self,
         closure: F,
         data: *mut T,
+        alone: Word,
     ) -> R {
         let turn = self.turn(None);
         // If the closure panics, nobody else's is run.
@@ -82,9 +90,8 @@ impl<P: Policy> Pooled<P> {
         // SAFETY: we are inside, so the data is ours.
         let result = closure(unsafe { &mut *data });
         let turn = scopeguard::ScopeGuard::into_inner(release);
-        let only_us = Word::FREE.with(INSIDE);
         self.probe.is_inside();
-        if self.change(only_us, Word::FREE, LEAVE.ordering()).is_err() {
+        if self.change(alone, alone.without(INSIDE), LEAVE.ordering()).is_err() {
             self.serve_as_guest(turn);
         }
         result
@@ -126,18 +133,33 @@ impl<P: Policy> Pooled<P> {
     ) -> Result<R, F> {
         if self.linger() {
             // SAFETY: we are inside.
-            return Ok(unsafe { self.run_inside(closure, data) });
+            return Ok(unsafe { self.run_inside(closure, data, ALONE) });
         }
+        self.hover();
         let (line, others) = match self.join(deadline) {
             Err(_) => return Err(closure),
-            // SAFETY: we are inside.
-            Ok(Arrival::Inside) => return Ok(unsafe { self.run_inside(closure, data) }),
+            Ok(Arrival::Inside(word)) => {
+                // SAFETY: we are inside.
+                return Ok(unsafe { self.run_inside(closure, data, word) });
+            }
             Ok(Arrival::InLine(line, others)) => (line, others),
         };
         let mut closure = Closure::new(closure, data);
         // SAFETY: the closure stays where it is until that returns.
         unsafe { self.run_in_line(line, others, closure.task(), deadline) };
         closure.outcome()
+    }
+
+    /// Looks for a moment whether the thread that is inside leaves, as long as nobody waits: there
+    /// is no order to keep then, and a short closure costs less than a ticket.
+    fn hover(&self) {
+        let mut spins = Spins::new(HOVERS_FOR);
+        loop {
+            let word = self.look();
+            if !word.has(INSIDE) || word.waiting() > 0 || !spins.spin() {
+                return;
+            }
+        }
     }
 
     /// Has the task run in its turn, by us or another, or gives up.
@@ -161,7 +183,9 @@ impl<P: Policy> Pooled<P> {
             // SAFETY: it is not done, nobody else has it any more, and we are inside.
             unsafe { Task::run(task) };
         }
-        waiting.strike();
+        if is_ours {
+            waiting.strike(); // otherwise the combiner has done so
+        }
         match entered {
             Ok(()) => {
                 self.probe.is_inside();
@@ -170,7 +194,7 @@ impl<P: Policy> Pooled<P> {
                 self.hand_on(Some(waiting.seat), served);
             }
             Err(_) if is_ours => self.give_up(waiting.seat),
-            // The combiner has struck our ticket, and sees to the threads behind us.
+            // The combiner sees to the threads behind us.
             Err(_) => self.leave_line(self.look(), Some(waiting.seat)),
         }
     }

@@ -45,6 +45,7 @@
 //! All writes of the word are read-modify-writes, so each continues the release sequences of all
 //! before it.
 
+pub(crate) mod condition;
 mod delegate;
 mod door;
 pub(crate) mod limits;
@@ -100,7 +101,8 @@ edges! { "pooled":
 /// A thread that finds nobody inside and nobody waiting enters at once. Any other joins the line
 /// and draws a ticket. The order begins when the ticket is out: the thread then enters before each
 /// thread that calls `lock` later. To draw takes a bounded number of steps; to join the line is
-/// lock-free, and takes more of them while others join. [`Bypass`](crate::Bypass) relaxes that.
+/// lock-free, and takes more of them while others join. A thread that brings a closure looks a few
+/// times before it joins, but only while nobody waits. [`Bypass`](crate::Bypass) relaxes the order.
 ///
 /// # Limits
 /// Up to 4096 threads may be in line for one mutex, those included that have come in from the line
@@ -138,7 +140,8 @@ impl Turn {
 
 /// Where a newcomer got to.
 enum Arrival {
-    Inside,
+    /// Inside, with nobody waiting: the word is this.
+    Inside(Word),
     /// In this line, in which so many were before.
     InLine(&'static Line, usize),
 }
@@ -288,7 +291,7 @@ impl<P: Policy> Pooled<P> {
             return Some(self.turn(None));
         }
         let (line, others) = match self.join(deadline).ok()? {
-            Arrival::Inside => return Some(self.turn(None)),
+            Arrival::Inside(_) => return Some(self.turn(None)),
             Arrival::InLine(line, others) => (line, others),
         };
         let waiting = InLine::new(line, others, deadline);
@@ -315,8 +318,9 @@ impl<P: Policy> Pooled<P> {
         let arrival = loop {
             let word = self.look();
             if !word.has(INSIDE) && word.waiting() == 0 {
-                if self.change(word, word.with(INSIDE), FIND_NOBODY.ordering()).is_ok() {
-                    break Ok(Arrival::Inside);
+                let inside = word.with(INSIDE);
+                if self.change(word, inside, FIND_NOBODY.ordering()).is_ok() {
+                    break Ok(Arrival::Inside(inside));
                 }
                 continue;
             }

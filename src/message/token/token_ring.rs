@@ -146,6 +146,11 @@ impl Machine for TokenRing {
         Ok(())
     }
 
+    /// The token will pass by.
+    fn withdraw(&mut self, _: &mut Outbox<Token>) -> Result<(), Refused> {
+        self.phase.withdraw()
+    }
+
     fn receive(&mut self, from: NodeId, _: Token, out: &mut Outbox<Token>) -> Result<(), Refused> {
         if from != self.before {
             return Err(Refused("the token comes from the node before"));
@@ -172,6 +177,8 @@ impl Machine for TokenRing {
 
 impl Protocol for TokenRing {
     type Access = Exclusive;
+
+    const WITHDRAWS: bool = true;
 
     fn phase(&self) -> Phase {
         self.phase

@@ -39,7 +39,7 @@ impl<P: Protocol> Check<P> {
         properties
     }
 
-    fn is_exclusive(&self, state: &State<P>) -> bool {
+    pub(super) fn is_exclusive(&self, state: &State<P>) -> bool {
         state.inside().count() <= self.nodes[0].entries_at_a_time()
     }
 
@@ -85,7 +85,9 @@ impl<P: Protocol> Check<P> {
     fn is_in_order(&self, state: &State<P>) -> bool {
         self.stamp.is_none_or(|stamp| {
             let stamp = |node: NodeId| stamp(&state.nodes[node.index()]);
-            state.inside().all(|inside| state.waiting().all(|waits| stamp(inside) < stamp(waits)))
+            // A waiter without a stamp could not ask yet.
+            let mut waiting = state.waiting().filter_map(stamp);
+            waiting.all(|waits| state.inside().all(|inside| stamp(inside) < Some(waits)))
         })
     }
 

@@ -44,6 +44,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod aftermath;
 mod election;
 mod faults;
 mod lock;
@@ -54,6 +55,7 @@ mod progress;
 mod state;
 mod trace;
 
+pub use aftermath::{Aftermath, Outcome};
 pub use model::{Check, Timers, Users};
 pub use plight::Budgets;
 pub use progress::{PathOf, Progress, TooManyStates};

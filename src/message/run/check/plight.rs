@@ -66,6 +66,13 @@ impl<P: Protocol> State<P> {
         self.plight().is_some_and(|plight| plight.down.contains(node))
     }
 
+    /// Whether something has befallen the nodes, of what may.
+    pub(super) fn is_befallen(&self, budgets: Budgets) -> bool {
+        self.troubles
+            .as_ref()
+            .is_some_and(|troubles| troubles.left != budgets || troubles.plight.side.is_some())
+    }
+
     /// The nodes that live.
     pub fn live(&self) -> impl Iterator<Item = NodeId> {
         NodeId::all(self.nodes.len()).filter(|&node| !self.is_down(node))
