@@ -10,6 +10,7 @@ mod graph;
 pub(crate) mod list;
 pub(crate) mod locks;
 pub(crate) mod messages;
+mod names;
 mod registry;
 pub(crate) mod report;
 
