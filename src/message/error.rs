@@ -60,6 +60,8 @@ pub enum Violation {
     NotExclusive(Vec<NodeId>),
     /// A deadlock: these users wait, and no step is possible.
     Deadlock(Vec<NodeId>),
+    /// These users live and wait longer than they may, although all has healed.
+    NotServed(Vec<NodeId>),
     /// A node sent a message to one that does not exist.
     NoSuchNode {
         /// Who sent it.
@@ -90,6 +92,9 @@ impl fmt::Display for Violation {
             },
             Self::Deadlock(waiting) => {
                 write!(f, "{waiting:?} wait, and nothing is in flight: a deadlock")
+            }
+            Self::NotServed(waiting) => {
+                write!(f, "{waiting:?} wait longer than they may, although all has healed")
             }
             Self::NoSuchNode { from, to } => {
                 write!(f, "{from} sent a message to {to}, which does not exist")

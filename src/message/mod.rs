@@ -50,6 +50,7 @@ mod claims;
 mod clock;
 mod election;
 mod error;
+pub mod fault;
 mod graph;
 mod machine;
 mod node;
@@ -60,11 +61,13 @@ pub mod quorum;
 mod random;
 pub mod registry;
 mod run;
+mod step;
 mod token;
 mod topology;
 mod trace;
 mod traffic;
 
+pub use crate::forward_inputs;
 pub use claims::{Bypass, Claims, Cost, TokenClaim};
 pub use clock::{Clock, Stamp};
 pub use election::{
@@ -76,10 +79,12 @@ pub use election::{
     bully, bully_halt, chang_roberts, echo, elected, extinction, le_lann, ring_election,
 };
 pub use error::{ClusterError, InputError, Refused, Violation};
-pub use graph::Graph;
-pub use machine::{
-    Channels, Input, Machine, Message, Notice, Outbox, Output, Timer, step, step_lock,
+pub use fault::{
+    Admission, Blueprint, Detector, Fence, Fenced, FromRegistry, Link, Overtaken, Recovering, View,
+    Witness,
 };
+pub use graph::Graph;
+pub use machine::{Channels, Input, Machine, Message, Notice, Outbox, Output, Timer};
 pub use node::{NodeId, NodeSet};
 pub use part::step_part;
 pub use permission::{
@@ -95,7 +100,9 @@ pub use quorum::Quorums;
 #[cfg(all(feature = "check", not(exclusion_loom)))]
 pub use run::check;
 pub use run::replay::{ReplayCause, ReplayError, replay};
+pub use run::role::Role;
 pub use run::{actor, sim};
+pub use step::{step, step_lock};
 pub use token::{
     BantaEfficient, BantaFair, BantaK, BantaSimple, NaimiTrehel, NaimiTrehelQueue, NamedTwice,
     NodeQueue, Raymond, RicartAgrawalaToken, SinghalHeuristic, SuzukiKasami, SuzukiKasamiFifo,

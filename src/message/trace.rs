@@ -14,6 +14,12 @@
 //! 7.000000 n0 learns that n1 is down
 //! 7.000000 n0 calls an election
 //! 9.000000 n0 settles on n0 in epoch 1
+//! 9.500000 n1 misses 2 from n0
+//! 9.500000 n2 doubles 3 from n0
+//! 9.600000 n0 is cut off from n1 n2
+//! 9.700000 n0 reaches all again
+//! 9.800000 n2 pauses
+//! 9.900000 n2 resumes
 //! ```
 
 use std::error::Error;
@@ -71,8 +77,9 @@ pub struct Event {
     pub happening: Happening,
 }
 
-/// What can happen at a node. The first seven are inputs, a crash stops it, and the others are what
-/// the node did in answer.
+/// What can happen at a node. The first eight are inputs. From [`Crashes`](Self::Crashes) to
+/// [`Resumes`](Self::Resumes) something befalls it or its channels. The others are what the node
+/// did in answer.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -85,6 +92,8 @@ pub enum Happening {
     Requests,
     /// Its user leaves.
     Leaves,
+    /// Its user takes its request back.
+    Withdraws,
     /// A message arrives.
     Receives {
         /// Who sent it.
@@ -98,6 +107,28 @@ pub enum Happening {
     Learns(Notice),
     /// It crashes: it forgets its timers, and misses what arrives.
     Crashes,
+    /// A message to it is lost.
+    Misses {
+        /// Who sent it.
+        from: NodeId,
+        /// Its number.
+        message: u64,
+    },
+    /// A message to it will arrive once more than it was sent.
+    Doubles {
+        /// Who sent it.
+        from: NodeId,
+        /// Its number.
+        message: u64,
+    },
+    /// What it sends to these nodes does not arrive from now on.
+    CutOff(Vec<NodeId>),
+    /// What it sends arrives again.
+    Rejoins,
+    /// It stands still: what comes to it waits.
+    Pauses,
+    /// It goes on.
+    Resumes,
     /// It sends a message.
     Sends {
         /// To whom.
@@ -130,6 +161,7 @@ impl Happening {
             Input::Elect => Self::Calls,
             Input::Request => Self::Requests,
             Input::Release => Self::Leaves,
+            Input::Withdraw => Self::Withdraws,
             Input::Receive { from, .. } => Self::Receives { from, message: number },
             Input::Timeout(timer) => Self::TimesOut(timer),
             Input::Notice(notice) => Self::Learns(notice),
@@ -159,8 +191,18 @@ impl fmt::Display for Event {
             Happening::Starts => write!(f, "starts"),
             Happening::Calls => write!(f, "calls an election"),
             Happening::Crashes => write!(f, "crashes"),
+            Happening::Misses { from, message } => write!(f, "misses {message} from {from}"),
+            Happening::Doubles { from, message } => write!(f, "doubles {message} from {from}"),
+            Happening::CutOff(others) => {
+                write!(f, "is cut off from")?;
+                others.iter().try_for_each(|other| write!(f, " {other}"))
+            }
+            Happening::Rejoins => write!(f, "reaches all again"),
+            Happening::Pauses => write!(f, "pauses"),
+            Happening::Resumes => write!(f, "resumes"),
             Happening::Requests => write!(f, "requests"),
             Happening::Leaves => write!(f, "leaves"),
+            Happening::Withdraws => write!(f, "withdraws"),
             Happening::Receives { from, message } => write!(f, "receives {message} from {from}"),
             Happening::TimesOut(Timer(timer)) => write!(f, "timer {timer} runs out"),
             Happening::Learns(Notice::Down(node)) => write!(f, "learns that {node} is down"),
@@ -259,12 +301,26 @@ fn parse_event(line: &str) -> Option<Event> {
         ["starts"] => Happening::Starts,
         ["calls", "an", "election"] => Happening::Calls,
         ["crashes"] => Happening::Crashes,
+        ["misses", message, "from", from] => {
+            Happening::Misses { from: parse_node(from)?, message: message.parse().ok()? }
+        }
+        ["doubles", message, "from", from] => {
+            Happening::Doubles { from: parse_node(from)?, message: message.parse().ok()? }
+        }
+        ["is", "cut", "off", "from", ref others @ ..] => {
+            let others: Option<Vec<_>> = others.iter().map(|other| parse_node(other)).collect();
+            Happening::CutOff(others.filter(|others| !others.is_empty())?)
+        }
+        ["reaches", "all", "again"] => Happening::Rejoins,
+        ["pauses"] => Happening::Pauses,
+        ["resumes"] => Happening::Resumes,
         ["settles", "on", leader, "in", "epoch", epoch] => Happening::Settles(Leadership {
             epoch: parse_epoch(epoch)?,
             leader: parse_node(leader)?,
         }),
         ["requests"] => Happening::Requests,
         ["leaves"] => Happening::Leaves,
+        ["withdraws"] => Happening::Withdraws,
         ["enters"] => Happening::Enters,
         ["recovers"] => Happening::Learns(Notice::Recovered),
         ["learns", "that", node, "is", "down"] => {
@@ -334,12 +390,18 @@ mod tests {
 8.000000 n1 calls an election
 9.000000 n1 settles on n1 in epoch 3
 9.000000 n0 settles on n1 in epoch 3.n1
+9.100000 n1 misses 7 from n0
+9.200000 n1 doubles 8 from n0
+9.300000 n1 is cut off from n0 n2
+9.400000 n1 reaches all again
+9.500000 n2 pauses
+9.600000 n2 resumes
 ";
 
     #[test]
     fn what_is_written_can_be_read_again() {
         let trace: Trace = TEXT.parse().unwrap();
-        assert_eq!(trace.events.len(), 15);
+        assert_eq!(trace.events.len(), 21);
         assert_eq!(trace.to_string(), TEXT);
     }
 
@@ -353,6 +415,7 @@ mod tests {
             "1.000000 n1 receives x from n0",
             "1.000000 n1 sends 1 to n0",
             "1.000000 n1 enters: junk",
+            "1.000000 n1 is cut off from",
             "99999999999999999999.000000 n1 enters",
         ] {
             let error = format!("# a comment\n\n{wrong}").parse::<Trace>().unwrap_err();

@@ -11,12 +11,13 @@ use indicatif::{ProgressBar, ProgressStyle};
 use lab::explore::broken::{BROKEN, Broken, with_broken};
 use lab::explore::erased::Erased;
 use lab::explore::exploration::{Explorable, Explored, Explorer, ModelVisitor, Shown};
-use lab::explore::scope::{MOST_NODES, RegisterLock, Scope, with_check};
+use lab::explore::scope::{AtRest, MOST_NODES, RegisterLock, Scope, with_check};
 use lab::explore::scopes::{all, soon};
 
 use super::destination::Destination;
 use super::diagram::draw_counterexample;
 use super::graph;
+use super::names::{self, did_you_mean};
 use super::{Outcome, say, say_aside, say_json};
 
 #[derive(Args)]
@@ -30,6 +31,7 @@ Examples:
   cargo lab check raymond --nodes 3 --requests 3 --quick
   cargo lab check raymond_k --nodes 3 --k 1
   cargo lab check bully --nodes 3 --crashes 1 --recoveries 1
+  cargo lab check ring_election --nodes 4 --crashes 1 --recoveries 1 --at-rest both
   cargo lab check extinction --nodes 4 --requests 1,0,0,1 --graph ring
   cargo lab check maekawa_1985
   cargo lab check --soon
@@ -39,7 +41,7 @@ Examples:
 pub(crate) struct CheckCommand {
     /// What to explore: an algorithm, a lock over registers, or a broken variant, which must be
     /// refuted (`lab list` names them)
-    #[arg(required_unless_present_any = ["all", "soon", "broken"])]
+    #[arg(required_unless_present_any = ["all", "soon", "broken"], value_parser = names::name)]
     algorithm: Option<String>,
     /// Every algorithm, as far as it is explored for the documentation
     #[arg(long, conflicts_with_all = ["algorithm", "explore"])]
@@ -68,6 +70,10 @@ pub(crate) struct CheckCommand {
     /// How many times a node that has crashed may recover [default: 0]
     #[arg(long, requires = "crashes")]
     recoveries: Option<u8>,
+    /// What befalls nodes only when no message is in flight and no timer runs, where all moments
+    /// would be too many [default: neither]
+    #[arg(long, requires = "crashes", value_name = "WHICH")]
+    at_rest: Option<Rest>,
     /// The graph of an election that runs on any [default: complete]
     #[arg(long, conflicts_with_all = Self::LISTS, long_help = format!("The graph of an election that runs on any: {} [default: complete]", graph::HELP))]
     graph: Option<String>,
@@ -124,6 +130,16 @@ enum When {
     InTime,
     /// At any moment
     AnyTime,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Rest {
+    /// Nodes crash then, and recover at any step
+    Crashes,
+    /// Nodes recover then, and crash at any step
+    Recoveries,
+    /// Nodes crash and recover then
+    Both,
 }
 
 impl CheckCommand {
@@ -188,6 +204,12 @@ impl CheckCommand {
         Ok(Scope {
             crashes: self.crashes.unwrap_or(0),
             recoveries: self.recoveries.unwrap_or(0),
+            at_rest: match self.at_rest {
+                None => AtRest::Neither,
+                Some(Rest::Crashes) => AtRest::Crashes,
+                Some(Rest::Recoveries) => AtRest::Recoveries,
+                Some(Rest::Both) => AtRest::Both,
+            },
             graph: graph.transpose()?,
             requests,
             channels: self.channels.map(|order| match order {
@@ -380,12 +402,13 @@ impl ModelVisitor for Explore {
 /// The error. For an unknown name it also lists what else can be explored.
 fn in_words(error: RegistryError) -> String {
     match error {
-        RegistryError::Unknown(_) => {
+        RegistryError::Unknown(ref name) => {
+            let nearest = did_you_mean(name);
             let locks = RegisterLock::ALL.map(RegisterLock::name).join(", ");
             let elections: Vec<_> = ELECTIONS.iter().map(|election| election.name).collect();
             let elections = elections.join(", ");
             format!(
-                "{error}; elections: {elections}; locks over registers: {locks}; `lab list` names \
+                "{nearest}{error}; elections: {elections}; locks over registers: {locks}; `lab list` names \
                  the broken variants"
             )
         }

@@ -5,7 +5,7 @@ use exclusion::message::check::{Check, Timers};
 use exclusion::message::registry::{ElectionAlgorithm, ElectionVisitor, ShippedElection};
 
 use super::exploration::ModelVisitor;
-use super::scope::Within;
+use super::scope::{AtRest, Within};
 
 impl<V: ModelVisitor> ElectionVisitor for Within<'_, V> {
     type Output = V::Output;
@@ -28,6 +28,12 @@ impl<V: ModelVisitor> ElectionVisitor for Within<'_, V> {
             .timers(timers)
             .crashes(scope.crashes)
             .recoveries(scope.recoveries);
+        let check = match scope.at_rest {
+            AtRest::Neither => check,
+            AtRest::Crashes => check.crashes_at_rest(),
+            AtRest::Recoveries => check.recoveries_at_rest(),
+            AtRest::Both => check.crashes_at_rest().recoveries_at_rest(),
+        };
         visitor.visit(algorithm.name, check)
     }
 }

@@ -175,14 +175,24 @@ impl<P: Protocol> Explorable for Check<P> {
             Timers::AnyTime => ", late",
             Timers::Timed => ", timed",
         };
-        let (crashes, recoveries, is_cut) = self.faults();
+        let (budgets, is_cut) = self.faults();
         let times = |count, what: &str| match count {
             0 => String::new(),
             count => format!(", {count} {what}"),
         };
-        let (crashes, recoveries) = (times(crashes, "down"), times(recoveries, "up"));
+        let (crashes_rest, recoveries_rest) = self.faults_at_rest();
+        let down = if crashes_rest { "down at rest" } else { "down" };
+        let up = if recoveries_rest { "up at rest" } else { "up" };
+        let befalls: String = [
+            times(budgets.crashes, down),
+            times(budgets.recoveries, up),
+            times(budgets.losses, "lost"),
+            times(budgets.duplicates, "doubled"),
+            times(budgets.mistakes, "wrongly suspected"),
+        ]
+        .concat();
         let cut = if is_cut { ", cut" } else { "" };
-        format!("{order}{quick}{late}{crashes}{recoveries}{cut}")
+        format!("{order}{quick}{late}{befalls}{cut}")
     }
 
     fn progress(&self) -> Option<Progress<Self>> {

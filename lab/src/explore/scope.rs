@@ -11,6 +11,21 @@ use super::exploration::ModelVisitor;
 use super::registers::Contention;
 use super::seat_program::{Bakery, BlackWhite, Program, Tournament};
 
+/// What befalls nodes only when no message is in flight, and no timer runs. A bound, where a whole
+/// exploration does not fit.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash, Debug)]
+pub enum AtRest {
+    /// Both happen at any step.
+    #[default]
+    Neither,
+    /// Nodes crash only then, and recover at any step.
+    Crashes,
+    /// Nodes crash at any step, and recover only then.
+    Recoveries,
+    /// Nodes crash and recover only then.
+    Both,
+}
+
 /// What is to be explored.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Scope {
@@ -28,6 +43,8 @@ pub struct Scope {
     pub crashes: u8,
     /// How many times a node that has crashed may recover.
     pub recoveries: u8,
+    /// Which of both happen only when the cluster rests.
+    pub at_rest: AtRest,
     /// The graph of an election that runs on any. None: the complete one.
     pub graph: Option<Graph>,
 }
@@ -49,6 +66,7 @@ impl Scope {
             entries: None,
             crashes: 0,
             recoveries: 0,
+            at_rest: AtRest::Neither,
             graph: None,
         }
     }

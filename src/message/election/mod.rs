@@ -63,7 +63,7 @@ pub struct Epoch {
 
 impl Epoch {
     /// The greatest number that a node believes. It leaves room to count on.
-    const MOST: u64 = u64::MAX >> 1;
+    pub(super) const MOST: u64 = u64::MAX >> 1;
 
     /// An epoch that only one node can begin.
     pub fn numbered(number: u64) -> Self {
@@ -76,7 +76,7 @@ impl Epoch {
     }
 
     /// Refuses a number that nobody can have counted to.
-    fn check(number: u64) -> Result<(), Refused> {
+    pub(super) fn check(number: u64) -> Result<(), Refused> {
         if number > Self::MOST {
             return Err(Refused("nobody has counted that many epochs"));
         }
@@ -84,7 +84,7 @@ impl Epoch {
     }
 
     /// Refuses an epoch that no node of a cluster of `nodes` can have called under this rule.
-    fn check_called(self, nodes: usize) -> Result<NodeId, Refused> {
+    pub(super) fn check_called(self, nodes: usize) -> Result<NodeId, Refused> {
         Self::check(self.number)?;
         let caller = self.called_by.ok_or(Refused("somebody has called the election"))?;
         caller.check_member(nodes)?;

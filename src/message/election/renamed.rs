@@ -5,8 +5,8 @@ use crate::message::banta_efficient::Late;
 use crate::message::{
     BantaEfficient, BantaFair, BantaSimple, Channels, Input, Machine, NaimiTrehel,
     NaimiTrehelQueue, NodeId, Outbox, Output, Phase, Protocol, Refused, RicartAgrawalaToken,
-    SinghalHeuristic, SuzukiKasami, SuzukiKasamiFifo, SuzukiKasamiFifoRing, Timer, TokenRing,
-    Topology, step_part,
+    SinghalHeuristic, SuzukiKasami, SuzukiKasamiFifo, SuzukiKasamiFifoRing, TokenRing, Topology,
+    forward_inputs, step_part,
 };
 
 /// A lock whose token is at node 0 when it starts.
@@ -103,17 +103,7 @@ impl<P: FirstHasToken> Machine for Renamed<P> {
         self.inner.nodes()
     }
 
-    fn start(&mut self, out: &mut Outbox<P::Message>) {
-        self.give(Input::Start, out).expect("a start is never refused");
-    }
-
-    fn request(&mut self, out: &mut Outbox<P::Message>) -> Result<(), Refused> {
-        self.give(Input::Request, out)
-    }
-
-    fn release(&mut self, out: &mut Outbox<P::Message>) -> Result<(), Refused> {
-        self.give(Input::Release, out)
-    }
+    forward_inputs!(give: start, request, release, timeout);
 
     fn receive(
         &mut self,
@@ -122,10 +112,6 @@ impl<P: FirstHasToken> Machine for Renamed<P> {
         out: &mut Outbox<P::Message>,
     ) -> Result<(), Refused> {
         self.give(Input::Receive { from: exchange(self.first, from), message }, out)
-    }
-
-    fn timeout(&mut self, timer: Timer, out: &mut Outbox<P::Message>) -> Result<(), Refused> {
-        self.give(Input::Timeout(timer), out)
     }
 }
 

@@ -121,6 +121,14 @@ impl Arbiter {
         }
     }
 
+    /// The node has no request any more.
+    pub(super) fn forget_node(&mut self, node: NodeId) {
+        let mut requests = self.waiting.iter().copied().chain(self.confirmed);
+        if let Some(request) = requests.find(|request| request.node == node) {
+            self.forget(request);
+        }
+    }
+
     /// Confirms the oldest request, if the confirmation is free.
     pub(super) fn confirm_oldest(&mut self, now: u64, out: &mut Outbox<Message>) {
         if self.confirmed.is_none() {

@@ -46,6 +46,20 @@ impl Arbiters {
         &self.sets[self.turn]
     }
 
+    /// Anybody may ask us: who loses an arbiter asks everybody else.
+    pub(super) fn expect_losses(&mut self) {
+        self.candidates = NodeSet::of(self.nodes, NodeId::all(self.nodes));
+    }
+
+    /// A node is down. All that live, who are those that may ask, take the place of each set that
+    /// it was in: they meet every other set in some node that lives, since each holds its owner.
+    pub(super) fn lose(&mut self, node: NodeId) {
+        self.candidates.remove(node);
+        for set in self.sets.iter_mut().filter(|set| set.contains(node)) {
+            *set = self.candidates.clone();
+        }
+    }
+
     /// The next request takes the next set.
     pub(super) fn advance(&mut self) {
         self.turn = (self.turn + 1) % self.sets.len();

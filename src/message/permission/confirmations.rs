@@ -62,6 +62,12 @@ impl Confirmations {
         Ok(())
     }
 
+    /// The arbiter is down: its confirmation is worth nothing.
+    pub(super) fn lose(&mut self, arbiter: NodeId) {
+        self.confirmed.remove(arbiter);
+        self.inquired_early.remove(arbiter);
+    }
+
     /// The request is granted: inquiries do not matter any more.
     pub(super) fn ignore_inquiries(&mut self) {
         self.inquired_early.clear();

@@ -13,7 +13,7 @@
 //! | `CONFIRM` | the request is the arbiter's oldest and its confirmation is free | the candidate |
 //! | `INQUIRE` | an older request came, once per confirmation | the candidate that has it |
 //! | `RELINQUISH` | for an `INQUIRE`, if the candidate still waits | the arbiter |
-//! | `RELEASE` | the user leaves | all nodes, whether they have confirmed or not |
+//! | `RELEASE` | the user leaves, or withdraws | all nodes, whether they have confirmed or not |
 //!
 //! Cost: 3(n-1) messages alone, at most 6(n-1) on average: each request causes at most one inquiry
 //! at each other node, and with it one relinquishing and one more confirmation. Under contention an
@@ -32,6 +32,7 @@
 
 use super::arbiter::Arbiter;
 use super::confirmations::Confirmations;
+use crate::message::fault::remedy::Outlives;
 use crate::message::quorum::QuorumError;
 use crate::message::{
     Bypass, Claims, Clock, ClusterError, Cost, Exclusive, Machine, NodeId, Outbox, Phase, Protocol,
@@ -218,6 +219,14 @@ impl Machine for Majority {
         Ok(())
     }
 
+    fn withdraw(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
+        self.phase.withdraw()?;
+        out.broadcast(NodeId::all(self.nodes()), Message::Release(self.our_request()));
+        self.confirmations.ignore_inquiries();
+        self.confirmations.clear();
+        Ok(())
+    }
+
     fn receive(
         &mut self,
         from: NodeId,
@@ -268,8 +277,19 @@ impl Machine for Majority {
 impl Protocol for Majority {
     type Access = Exclusive;
 
+    const WITHDRAWS: bool = true;
+
     fn phase(&self) -> Phase {
         self.phase
+    }
+}
+
+/// The peer's request is over. What it has confirmed stays confirmed: it confirms nobody else. The
+/// weight of the dead counts as before, so that a minority never enters.
+impl Outlives for Majority {
+    fn lose(&mut self, peer: NodeId, out: &mut Outbox<Message>) {
+        self.arbiter.forget(Stamp { time: self.heard[peer.index()], node: peer });
+        self.arbiter.confirm_oldest(self.clock.now(), out);
     }
 }
 

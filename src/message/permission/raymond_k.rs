@@ -13,6 +13,7 @@
 //! Cost: 2n-k-1 to 2(n-1) messages per entry. Between two entries T.
 
 use super::candidate::Candidate;
+use crate::message::fault::remedy::Outlives;
 use crate::message::{
     Bypass, Claims, ClusterError, Cost, Machine, NodeId, Outbox, Phase, Protocol, Refused, Shared,
 };
@@ -78,6 +79,24 @@ impl RaymondK {
             held_back: vec![0; nodes],
         })
     }
+
+    fn answer_held_back(&mut self, out: &mut Outbox<Message>) {
+        for peer in self.candidate.others() {
+            let answers = std::mem::take(&mut self.held_back[peer.index()]);
+            if answers > 0 {
+                out.send(peer, Message::Confirm { answers, time: self.candidate.now() });
+            }
+        }
+    }
+
+    fn enter_if_enough_consent(&mut self, out: &mut Outbox<Message>) {
+        // Only a peer that owes us nothing has answered our last request.
+        let consenting = self.candidate.others().filter(|peer| self.owed_to_us[peer.index()] == 0);
+        let enough = consenting.count() >= self.candidate.nodes - self.entries;
+        if enough && self.candidate.phase.is_waiting() {
+            self.candidate.enter(out);
+        }
+    }
 }
 
 impl Machine for RaymondK {
@@ -105,12 +124,14 @@ impl Machine for RaymondK {
 
     fn release(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
         self.candidate.release()?;
-        for peer in self.candidate.others() {
-            let answers = std::mem::take(&mut self.held_back[peer.index()]);
-            if answers > 0 {
-                out.send(peer, Message::Confirm { answers, time: self.candidate.now() });
-            }
-        }
+        self.answer_held_back(out);
+        Ok(())
+    }
+
+    /// The answers that are owed to this request are counted with those to the next.
+    fn withdraw(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
+        self.candidate.withdraw()?;
+        self.answer_held_back(out);
         Ok(())
     }
 
@@ -142,13 +163,7 @@ impl Machine for RaymondK {
                 }
                 self.owed_to_us[from.index()] = owed;
                 self.candidate.witness(time);
-                // Only a peer that owes us nothing has answered our last request.
-                let consenting =
-                    self.candidate.others().filter(|peer| self.owed_to_us[peer.index()] == 0);
-                let enough = consenting.count() >= self.candidate.nodes - self.entries;
-                if enough && self.candidate.phase.is_waiting() {
-                    self.candidate.enter(out);
-                }
+                self.enter_if_enough_consent(out);
             }
         }
         Ok(())
@@ -158,12 +173,23 @@ impl Machine for RaymondK {
 impl Protocol for RaymondK {
     type Access = Shared;
 
+    const WITHDRAWS: bool = true;
+
     fn phase(&self) -> Phase {
         self.candidate.phase
     }
 
     fn entries_at_a_time(&self) -> usize {
         self.entries
+    }
+}
+
+/// A node that is down consents to everything.
+impl Outlives for RaymondK {
+    fn lose(&mut self, peer: NodeId, out: &mut Outbox<Message>) {
+        self.held_back[peer.index()] = 0;
+        self.owed_to_us[peer.index()] = 0;
+        self.enter_if_enough_consent(out);
     }
 }
 

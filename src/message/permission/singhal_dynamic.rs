@@ -15,6 +15,7 @@
 //! all always want in, for then everybody has entered since. Between two entries T.
 
 use super::candidate::{Candidate, one_of_any_two_asks};
+use crate::message::fault::remedy::Outlives;
 use crate::message::{
     Bypass, Claims, ClusterError, Cost, Exclusive, Machine, NodeId, NodeSet, Outbox, Phase,
     Protocol, Refused,
@@ -131,6 +132,16 @@ impl Protocol for SinghalDynamic {
 
     fn phase(&self) -> Phase {
         self.candidate.phase
+    }
+}
+
+impl Outlives for SinghalDynamic {
+    fn lose(&mut self, peer: NodeId, out: &mut Outbox<Message>) {
+        self.to_inform.remove(peer);
+        self.to_ask.remove(peer);
+        if self.candidate.phase.is_waiting() && self.to_ask.is_empty() {
+            self.candidate.enter(out);
+        }
     }
 }
 

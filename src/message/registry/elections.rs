@@ -121,30 +121,12 @@ pub struct ElectionAlgorithm {
 const NEIGHBOURS: usize = 1_000_000;
 
 impl ElectionAlgorithm {
-    /// The election of this name.
-    ///
-    /// # Errors
-    /// If there is none.
-    pub fn named(name: &str) -> Result<&'static Self, RegistryError> {
-        let found = ELECTIONS.iter().find(|algorithm| algorithm.name == name);
-        found.ok_or_else(|| RegistryError::UnknownElection(name.to_owned()))
-    }
-
     fn check(&self, electorate: &Electorate) -> Result<(), RegistryError> {
-        if electorate.nodes > self.most_nodes {
-            let (algorithm, most) = (self.name, self.most_nodes);
-            return Err(RegistryError::TooManyNodes { algorithm, most });
-        }
+        self.check_nodes(electorate.nodes)?;
         if electorate.graph.is_some() && self.ground != Ground::AnyGraph {
             return Err(RegistryError::OwnGraph(self.name));
         }
         Ok(())
-    }
-}
-
-impl fmt::Display for ElectionAlgorithm {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name)
     }
 }
 
@@ -173,27 +155,10 @@ macro_rules! elections {
             nodes_to_show: $shown,
         }),*];
 
-        impl ElectionAlgorithm {
-            /// Builds a cluster of it, and does something with that.
-            ///
-            /// # Errors
-            /// If there is no such cluster.
-            pub fn build<V: ElectionVisitor>(
-                &'static self,
-                electorate: &Electorate,
-                visitor: V,
-            ) -> Result<V::Output, RegistryError> {
-                self.check(electorate)?;
-                match self.name {
-                    $($name => {
-                        let make: fn(&Electorate) -> Result<Vec<$type>, ClusterError> = $make;
-                        let cluster =
-                            make(electorate).map_err(|why| RegistryError::Unfit($name, why))?;
-                        Ok(visitor.visit(self, cluster))
-                    })*
-                    name => unreachable!("{name} is in the registry"),
-                }
-            }
+        registered! {
+            ELECTIONS of ElectionAlgorithm, each of &Electorate, for ElectionVisitor,
+            or else UnknownElection:
+            $($name: $type => $make;)*
         }
     };
 }

@@ -24,22 +24,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-/// What a row of a registry says of something that it may leave out.
-macro_rules! row {
-    (@option) => {
-        None
-    };
-    (@option $some:literal) => {
-        Some($some)
-    };
-    (@flag) => {
-        false
-    };
-    (@flag $some:ident) => {
-        true
-    };
-}
-
+#[macro_use]
+mod entry;
 mod elections;
 mod error;
 mod visitor;
@@ -153,36 +139,16 @@ const PLANAR: usize = 64 * 64 + 64 + 1;
 const STRANGERS: usize = 10_000_000;
 
 impl Algorithm {
-    /// The algorithm of this name.
-    ///
-    /// # Errors
-    /// If there is none.
-    pub fn named(name: &str) -> Result<&'static Self, RegistryError> {
-        let found = ALGORITHMS.iter().find(|algorithm| algorithm.name == name);
-        found.ok_or_else(|| RegistryError::Unknown(name.to_owned()))
-    }
-
     /// Whether there can be a cluster of this size.
     ///
     /// # Errors
     /// If not, and why.
     pub fn check(&self, size: Size) -> Result<(), RegistryError> {
-        if size.nodes > self.most_nodes {
-            return Err(RegistryError::TooManyNodes {
-                algorithm: self.name,
-                most: self.most_nodes,
-            });
-        }
+        self.check_nodes(size.nodes)?;
         if size.entries.is_some() && !self.several_entries {
             return Err(RegistryError::OneAtATime(self.name));
         }
         Ok(())
-    }
-}
-
-impl fmt::Display for Algorithm {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name)
     }
 }
 
@@ -210,26 +176,9 @@ macro_rules! algorithms {
             nodes_to_show: $shown,
         }),*];
 
-        impl Algorithm {
-            /// Builds a cluster of it, and does something with that.
-            ///
-            /// # Errors
-            /// If there is no cluster of this size.
-            pub fn build<V: Visitor>(
-                &'static self,
-                size: Size,
-                visitor: V,
-            ) -> Result<V::Output, RegistryError> {
-                self.check(size)?;
-                match self.name {
-                    $($name => {
-                        let make: fn(Size) -> Result<Vec<$type>, ClusterError> = $make;
-                        let cluster = make(size).map_err(|why| RegistryError::Unfit($name, why))?;
-                        Ok(visitor.visit(self, cluster))
-                    })*
-                    name => unreachable!("{name} is in the registry"),
-                }
-            }
+        registered! {
+            ALGORITHMS of Algorithm, each of Size, for Visitor, or else Unknown:
+            $($name: $type => $make;)*
         }
     };
 }

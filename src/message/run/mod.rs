@@ -14,5 +14,6 @@ pub mod actor;
 pub mod check;
 mod plight;
 pub mod replay;
+pub(super) mod role;
 mod scribe;
 pub mod sim;

@@ -11,23 +11,38 @@ pub(super) struct Plight {
     pub(super) down: NodeSet,
     /// One side of the cut.
     pub(super) side: Option<NodeSet>,
+    /// Whether only what the side sends is lost, and what is sent to it arrives.
+    pub(super) one_way: bool,
     /// Who has been told that who is down. Few are, also where there are many nodes.
     told: BTreeSet<(NodeId, NodeId)>,
 }
 
 impl Plight {
     pub(super) fn new(nodes: usize) -> Self {
-        Self { down: NodeSet::empty(nodes), side: None, told: BTreeSet::new() }
+        Self { down: NodeSet::empty(nodes), side: None, one_way: false, told: BTreeSet::new() }
     }
 
-    /// Whether a cut is between two nodes.
-    pub(super) fn is_cut(&self, one: NodeId, other: NodeId) -> bool {
-        self.side.as_ref().is_some_and(|side| side.contains(one) != side.contains(other))
+    /// The network is cut, or no more: a cut that was there before is over.
+    pub(super) fn cut(&mut self, side: Option<NodeSet>, one_way: bool) {
+        (self.side, self.one_way) = (side, one_way);
+    }
+
+    /// Whether a cut swallows what one node sends to another.
+    pub(super) fn is_cut(&self, from: NodeId, to: NodeId) -> bool {
+        self.side.as_ref().is_some_and(|side| {
+            let (sends, hears) = (side.contains(from), side.contains(to));
+            sends != hears && (sends || !self.one_way)
+        })
+    }
+
+    /// The nodes that a cut keeps a node from reaching.
+    pub(super) fn beyond_reach(&self, from: NodeId, nodes: usize) -> Vec<NodeId> {
+        NodeId::all(nodes).filter(|&to| self.is_cut(from, to)).collect()
     }
 
     /// Whether a node is down, or is as good as that for another.
     pub(super) fn seems_down(&self, observer: NodeId, node: NodeId) -> bool {
-        self.down.contains(node) || self.is_cut(observer, node)
+        self.down.contains(node) || self.is_cut(node, observer)
     }
 
     pub(super) fn was_told(&self, observer: NodeId, node: NodeId) -> bool {
@@ -53,6 +68,12 @@ impl Plight {
             _ => self.told.remove(&(observer, node)),
         };
         Some(news)
+    }
+
+    /// Tells that a node is down although it is not: a detector errs. False if that was told.
+    #[cfg(all(feature = "check", not(exclusion_loom)))]
+    pub(super) fn suspect(&mut self, observer: NodeId, node: NodeId) -> bool {
+        self.told.insert((observer, node))
     }
 
     /// A node has crashed: what it was told is gone with it.

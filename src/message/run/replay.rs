@@ -108,9 +108,31 @@ struct Replay<'a, P: Machine> {
 
 /// The messages that have not arrived, and the timers that have not run out.
 struct InFlight<M> {
-    /// By number.
-    messages: HashMap<u64, (NodeId, NodeId, M)>,
+    /// By number: sender, receiver, message, and how many times it can still arrive.
+    messages: HashMap<u64, (NodeId, NodeId, M, usize)>,
     timers: Vec<(NodeId, Timer)>,
+}
+
+impl<M: Clone> InFlight<M> {
+    /// How many times a message can still arrive, if it is in flight.
+    fn copies(&mut self, from: NodeId, to: NodeId, number: u64) -> Option<&mut usize> {
+        let sent = self.messages.get_mut(&number)?;
+        ((sent.0, sent.1) == (from, to)).then_some(&mut sent.3)
+    }
+
+    /// Takes a message, or a copy of it, if it is in flight.
+    fn take(&mut self, from: NodeId, to: NodeId, number: u64) -> Option<M> {
+        let copies = self.copies(from, to, number)?;
+        *copies -= 1;
+        if *copies == 0 {
+            return self.messages.remove(&number).map(|(_, _, message, _)| message);
+        }
+        self.messages.get(&number).map(|(_, _, message, _)| message.clone())
+    }
+}
+
+fn not_in_flight(event: &Event) -> ReplayCause {
+    ReplayCause::NotInFlight(event.to_string())
 }
 
 impl<P: Machine> Replay<'_, P> {
@@ -131,15 +153,14 @@ impl<P: Machine> Replay<'_, P> {
 
     fn step(&mut self, event: &Event) -> Result<(), ReplayCause> {
         let node = event.node;
-        if event.happening == Happening::Crashes {
-            // What it has sent is still in flight.
-            self.in_flight.timers.retain(|(of, _)| *of != node);
+        if node.index() >= self.nodes.len() {
+            return Err(ReplayCause::UnknownNode(node));
+        }
+        if self.befalls(event)? {
             return Ok(());
         }
         let input = self.input(event)?;
-        let Some(machine) = self.nodes.get_mut(node.index()) else {
-            return Err(ReplayCause::UnknownNode(node));
-        };
+        let machine = &mut self.nodes[node.index()];
         let mut out = Outbox::new();
         step(machine, input, &mut out).map_err(ReplayCause::Violation)?;
         for output in out.drain() {
@@ -154,7 +175,7 @@ impl<P: Machine> Replay<'_, P> {
             }
             match output {
                 Output::Send { to, message } => {
-                    self.in_flight.messages.insert(number, (node, to, message));
+                    self.in_flight.messages.insert(number, (node, to, message, 1));
                 }
                 Output::SetTimer { timer, .. } => self.in_flight.timers.push((node, timer)),
                 Output::Enter | Output::Leader(_) => {}
@@ -163,35 +184,58 @@ impl<P: Machine> Replay<'_, P> {
         Ok(())
     }
 
+    /// Notes what befalls a node or a channel, if that is what the event says. The node itself takes
+    /// no step.
+    fn befalls(&mut self, event: &Event) -> Result<bool, ReplayCause> {
+        let node = event.node;
+        match event.happening {
+            // What it has sent is still in flight.
+            Happening::Crashes => self.in_flight.timers.retain(|(of, _)| *of != node),
+            Happening::Misses { from, message } => {
+                self.in_flight.take(from, node, message).ok_or_else(|| not_in_flight(event))?;
+            }
+            Happening::Doubles { from, message } => {
+                let copies = self.in_flight.copies(from, node, message);
+                *copies.ok_or_else(|| not_in_flight(event))? += 1;
+            }
+            Happening::CutOff(_) | Happening::Rejoins | Happening::Pauses | Happening::Resumes => {}
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
     /// What the event gives to its node.
     fn input(&mut self, event: &Event) -> Result<Input<P::Message>, ReplayCause> {
         let node = event.node;
-        let not_in_flight = || ReplayCause::NotInFlight(event.to_string());
         match event.happening {
             Happening::Starts => Ok(Input::Start),
             Happening::Calls => Ok(Input::Elect),
             Happening::Requests => Ok(Input::Request),
             Happening::Leaves => Ok(Input::Release),
+            Happening::Withdraws => Ok(Input::Withdraw),
             Happening::Learns(notice) => Ok(Input::Notice(notice)),
             Happening::TimesOut(timer) => {
                 let timers = &mut self.in_flight.timers;
                 let set = timers.iter().position(|set| *set == (node, timer));
-                timers.swap_remove(set.ok_or_else(not_in_flight)?);
+                timers.swap_remove(set.ok_or_else(|| not_in_flight(event))?);
                 Ok(Input::Timeout(timer))
             }
             Happening::Receives { from, message } => {
-                match self.in_flight.messages.remove(&message) {
-                    Some((sender, to, message)) if (sender, to) == (from, node) => {
-                        Ok(Input::Receive { from, message })
-                    }
-                    _ => Err(not_in_flight()),
-                }
+                let taken = self.in_flight.take(from, node, message);
+                let message = taken.ok_or_else(|| not_in_flight(event))?;
+                Ok(Input::Receive { from, message })
             }
             Happening::Sends { .. }
             | Happening::Enters
             | Happening::SetsTimer { .. }
             | Happening::Settles(_)
-            | Happening::Crashes => {
+            | Happening::Crashes
+            | Happening::Misses { .. }
+            | Happening::Doubles { .. }
+            | Happening::CutOff(_)
+            | Happening::Rejoins
+            | Happening::Pauses
+            | Happening::Resumes => {
                 Err(ReplayCause::Departs { written: Some(event.to_string()), done: None })
             }
         }

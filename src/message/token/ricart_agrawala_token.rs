@@ -12,6 +12,7 @@
 //! Cost: 0 or n messages per entry. Between two entries T.
 
 use super::number;
+use crate::message::fault::remedy::Regenerates;
 use crate::message::{
     Bypass, Claims, ClusterError, Cost, Exclusive, Machine, NodeId, Outbox, Phase, Protocol,
     Refused, TokenClaim,
@@ -152,6 +153,34 @@ impl Protocol for RicartAgrawalaToken {
 
     fn phase(&self) -> Phase {
         self.phase
+    }
+}
+
+impl Regenerates for RicartAgrawalaToken {
+    fn fresh(me: NodeId, nodes: usize) -> Result<Self, ClusterError> {
+        Self::node(me, nodes)
+    }
+
+    fn last_entry(&self) -> u64 {
+        self.heard[self.me.index()] - u64::from(!self.phase.is_idle())
+    }
+
+    fn lose(&mut self, peer: NodeId) {
+        if let Some(served) = &mut self.served {
+            served[peer.index()] = self.heard[peer.index()];
+        }
+    }
+
+    fn make_token(&mut self, last_entries: Vec<u64>) {
+        self.served = Some(last_entries);
+    }
+
+    fn begin(&mut self, out: &mut Outbox<Message>) {
+        if self.phase.is_waiting() {
+            self.phase.enter(out);
+        } else {
+            self.hand_over(out);
+        }
     }
 }
 

@@ -22,6 +22,7 @@
 
 use std::collections::VecDeque;
 
+use crate::message::fault::remedy::Regenerates;
 use crate::message::{
     Bypass, Claims, ClusterError, Cost, Exclusive, Machine, NodeId, NodeSet, Outbox, Phase,
     Protocol, Refused, TokenClaim, Topology,
@@ -290,6 +291,35 @@ impl Protocol for SuzukiKasami {
 
     fn phase(&self) -> Phase {
         self.phase
+    }
+}
+
+impl Regenerates for SuzukiKasami {
+    fn fresh(me: NodeId, nodes: usize) -> Result<Self, ClusterError> {
+        Self::node(me, &Topology::complete(nodes)?)
+    }
+
+    fn last_entry(&self) -> u64 {
+        self.heard[self.me.index()] - u64::from(!self.phase.is_idle())
+    }
+
+    fn lose(&mut self, peer: NodeId) {
+        if let Some(token) = &mut self.token {
+            token.visit(peer);
+            token.serve(peer, self.heard[peer.index()]);
+        }
+    }
+
+    fn make_token(&mut self, last_entries: Vec<u64>) {
+        self.token = Some(Token { served: last_entries, queue: VecDeque::new() });
+    }
+
+    fn begin(&mut self, out: &mut Outbox<Message>) {
+        if self.phase.is_waiting() {
+            self.phase.enter(out);
+        } else {
+            self.hand_over(out);
+        }
     }
 }
 

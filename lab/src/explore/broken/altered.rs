@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use exclusion::message::{
     Agreement, Bully, BullyHalt, Channels, Election, Epoch, Input, Leadership, Machine, NodeId,
-    Notice, Outbox, Output, Refused, RingElection, Timer, bully, ring_election, step_part,
+    Notice, Outbox, Output, Refused, RingElection, Timer, bully, forward_inputs, ring_election,
+    step_part,
 };
 
 /// The rule that is changed.
@@ -225,9 +226,7 @@ impl<E: Alterable> Machine for Altered<E> {
         self.inner.nodes()
     }
 
-    fn elect(&mut self, out: &mut Outbox<E::Message>) -> Result<(), Refused> {
-        self.give(Input::Elect, out)
-    }
+    forward_inputs!(give: elect, timeout);
 
     fn receive(
         &mut self,
@@ -261,10 +260,6 @@ impl<E: Alterable> Machine for Altered<E> {
             }
             _ => self.give(Input::Receive { from, message }, out),
         }
-    }
-
-    fn timeout(&mut self, timer: Timer, out: &mut Outbox<E::Message>) -> Result<(), Refused> {
-        self.give(Input::Timeout(timer), out)
     }
 
     fn notice(&mut self, notice: Notice, out: &mut Outbox<E::Message>) -> Result<(), Refused> {

@@ -116,12 +116,24 @@ fn machines<E>(nodes: &[Unattended<E>]) -> Vec<&E> {
 impl<P: Protocol> Check<P> {
     /// What must be possible from every state, if anything.
     pub fn progress(&self) -> Option<Progress<Self>> {
-        self.election.as_ref().filter(|claims| claims.all_settle).map(|_| Progress {
+        let settling = Progress {
             name: "all can settle",
             goal: Self::is_settled_or_was_never_called,
             // Nobody need call again for the others to settle.
             counts: |action| !action.is_fault() && !matches!(action, Action::Elect(_)),
-        })
+        };
+        let serving = Progress {
+            name: "all can be served",
+            goal: Self::nobody_waits,
+            // Nobody need ask, or give up, for the others to be served.
+            counts: |action| {
+                !action.is_fault() && !matches!(action, Action::Request(_) | Action::Withdraw(_))
+            },
+        };
+        match &self.election {
+            Some(claims) => claims.all_settle.then_some(settling),
+            None => self.all_served.then_some(serving),
+        }
     }
 
     /// What the nodes that live have settled on.
@@ -168,8 +180,8 @@ impl<P: Protocol> Check<P> {
     fn is_settled_or_was_never_called(&self, state: &State<P>) -> bool {
         let asked = |(user, &wanted): (&super::state::Wish, &u8)| user.requests_left < wanted;
         let called = state.users.iter().zip(self.wanted()).any(asked);
-        let recoveries_left = state.troubles.as_ref().map(|troubles| troubles.recoveries_left);
-        let came_back = recoveries_left.is_some_and(|left| left < self.faults().1);
+        let recoveries_left = state.troubles.as_ref().map(|troubles| troubles.left.recoveries);
+        let came_back = recoveries_left.is_some_and(|left| left < self.faults.budgets.recoveries);
         !(called || came_back)
             || state.violation.is_some()
             || self.is_settled(state)

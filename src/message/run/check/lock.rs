@@ -39,7 +39,7 @@ impl<P: Protocol> Check<P> {
         properties
     }
 
-    fn is_exclusive(&self, state: &State<P>) -> bool {
+    pub(super) fn is_exclusive(&self, state: &State<P>) -> bool {
         state.inside().count() <= self.nodes[0].entries_at_a_time()
     }
 
@@ -54,11 +54,9 @@ impl<P: Protocol> Check<P> {
             || self.has_news(state)
     }
 
-    /// Whether a detector has something to tell.
-    fn has_news(&self, state: &State<P>) -> bool {
-        let nodes = NodeId::all(self.nodes.len());
-        state.troubles.is_some()
-            && nodes.clone().any(|one| nodes.clone().any(|other| state.has_news(one, other)))
+    /// Whether nobody that lives waits. What went wrong is told elsewhere.
+    pub(super) fn nobody_waits(&self, state: &State<P>) -> bool {
+        state.violation.is_some() || state.waiting().next().is_none()
     }
 
     fn keeps_invariant(&self, state: &State<P>) -> bool {
@@ -87,7 +85,9 @@ impl<P: Protocol> Check<P> {
     fn is_in_order(&self, state: &State<P>) -> bool {
         self.stamp.is_none_or(|stamp| {
             let stamp = |node: NodeId| stamp(&state.nodes[node.index()]);
-            state.inside().all(|inside| state.waiting().all(|waits| stamp(inside) < stamp(waits)))
+            // A waiter without a stamp could not ask yet.
+            let mut waiting = state.waiting().filter_map(stamp);
+            waiting.all(|waits| state.inside().all(|inside| stamp(inside) < Some(waits)))
         })
     }
 

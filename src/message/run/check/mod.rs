@@ -29,6 +29,9 @@
 //! | `all settle` | sometimes: all that live have settled on one that lives, in silence |
 //! | `all can settle` | from every state after a call they can: see [`Progress`] |
 //!
+//! Of a lock that is to survive what befalls it ([`Check::serving_all`]): `all can be served`, from
+//! every state, by all that live and wait.
+//!
 //! ```
 //! use exclusion::message::check::{Check, Checker, Model};
 //! use exclusion::message::RicartAgrawala;
@@ -41,7 +44,9 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod aftermath;
 mod election;
+mod faults;
 mod lock;
 mod model;
 mod network;
@@ -50,7 +55,9 @@ mod progress;
 mod state;
 mod trace;
 
+pub use aftermath::{Aftermath, Outcome};
 pub use model::{Check, Timers, Users};
+pub use plight::Budgets;
 pub use progress::{PathOf, Progress, TooManyStates};
 pub use state::{Action, State};
 pub use stateright::{Checker, CheckerBuilder, Expectation, HasDiscoveries, Model, Path, Property};

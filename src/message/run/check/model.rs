@@ -3,13 +3,11 @@
 use stateright::{Model, Property};
 
 use super::election::ElectionClaims;
+use super::faults::Faults;
 use super::lock::Invariant;
 use super::network::Network;
-use super::plight::{Cut, Troubles};
 use super::state::{Action, Ghosts, Rules, State, Wish};
-use crate::message::{
-    Channels, ClusterError, Input, NodeId, NodeSet, Phase, Protocol, Stamp, TokenClaim,
-};
+use crate::message::{Channels, ClusterError, Input, NodeId, Phase, Protocol, Stamp, TokenClaim};
 
 /// When a timer may run out.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -44,6 +42,8 @@ pub enum Users {
 pub struct Check<P: Protocol> {
     pub(super) nodes: Vec<P>,
     pub(super) requests: Vec<u8>,
+    /// How many times each user may take a request back.
+    withdrawals: u8,
     channels: Channels,
     pub(super) timers: Timers,
     pub(super) users: Users,
@@ -52,11 +52,8 @@ pub struct Check<P: Protocol> {
     pub(super) invariant: Option<Invariant<P>>,
     pub(super) token: Option<TokenClaim<P>>,
     pub(super) stamp: Option<fn(&P) -> Option<Stamp>>,
-    crashes: u8,
-    /// The nodes that may crash.
-    crashable: NodeSet,
-    recoveries: u8,
-    cut: Option<Cut>,
+    pub(super) faults: Faults<P>,
+    pub(super) all_served: bool,
     pub(super) election: Option<ElectionClaims<P>>,
 }
 
@@ -72,7 +69,8 @@ impl<P: Protocol> Check<P> {
         }
         Self {
             requests: vec![1; nodes.len()],
-            crashable: NodeSet::of(nodes.len(), NodeId::all(nodes.len())),
+            withdrawals: 0,
+            faults: Faults::none(nodes.len()),
             nodes,
             channels: P::CHANNELS,
             timers: Timers::InTime,
@@ -82,9 +80,7 @@ impl<P: Protocol> Check<P> {
             invariant: None,
             token: None,
             stamp: None,
-            crashes: 0,
-            recoveries: 0,
-            cut: None,
+            all_served: false,
             election: None,
         }
     }
@@ -106,6 +102,14 @@ impl<P: Protocol> Check<P> {
         self
     }
 
+    /// How many times each user may take a request back, while it waits, at any moment. Of the
+    /// requests that it makes, so many fewer lead to an entry.
+    #[must_use]
+    pub fn withdrawals(mut self, times: u8) -> Self {
+        self.withdrawals = times;
+        self
+    }
+
     /// In which order messages arrive.
     #[must_use]
     pub fn channels(mut self, channels: Channels) -> Self {
@@ -117,77 +121,6 @@ impl<P: Protocol> Check<P> {
     #[must_use]
     pub fn timers(mut self, timers: Timers) -> Self {
         self.timers = timers;
-        self
-    }
-
-    /// How many times a node may crash, at any moment. Its user dies with it. The others are told,
-    /// sooner or later, by a detector that is right: of a crash after all that the node has sent to
-    /// the one that is told, of a recovery before anything of the new life. A node that is back
-    /// before somebody has been told was never down, as far as that one knows.
-    #[must_use]
-    pub fn crashes(mut self, crashes: u8) -> Self {
-        self.crashes = crashes;
-        self
-    }
-
-    /// Only these nodes may crash.
-    ///
-    /// # Panics
-    /// If one of them is not there.
-    #[must_use]
-    pub fn crashes_of(mut self, nodes: impl IntoIterator<Item = NodeId>) -> Self {
-        self.crashable = NodeSet::of(self.nodes.len(), nodes);
-        self
-    }
-
-    /// How many times a node that has crashed may recover, at any moment.
-    #[must_use]
-    pub fn recoveries(mut self, recoveries: u8) -> Self {
-        self.recoveries = recoveries;
-        self
-    }
-
-    /// Nothing ever passes between these nodes and the others, and each side is told, sooner or
-    /// later, that the other is down.
-    ///
-    /// # Panics
-    /// If one of them is not there.
-    #[must_use]
-    pub fn cut(mut self, side: impl IntoIterator<Item = NodeId>) -> Self {
-        let side = NodeSet::of(self.nodes.len(), side);
-        self.cut = Some(Cut { side, begins: false, ends: false, told_at_once: false });
-        self
-    }
-
-    /// The same, but the cut begins at any moment. What is on its way then is lost.
-    ///
-    /// # Panics
-    /// If one of them is not there.
-    #[must_use]
-    pub fn cut_later(mut self, side: impl IntoIterator<Item = NodeId>) -> Self {
-        let side = NodeSet::of(self.nodes.len(), side);
-        self.cut = Some(Cut { side, begins: true, ends: false, told_at_once: false });
-        self
-    }
-
-    /// The same, but the cut begins at any moment, once, and is over at any later one. Then each
-    /// side is told, sooner or later, that the other is up.
-    ///
-    /// # Panics
-    /// If one of them is not there.
-    #[must_use]
-    pub fn cut_for_a_while(mut self, side: impl IntoIterator<Item = NodeId>) -> Self {
-        let side = NodeSet::of(self.nodes.len(), side);
-        self.cut = Some(Cut { side, begins: true, ends: true, told_at_once: false });
-        self
-    }
-
-    /// All are told of a cut that [begins](Self::cut_later) at that very moment, and of its end.
-    #[must_use]
-    pub fn told_at_once(mut self) -> Self {
-        if let Some(cut) = &mut self.cut {
-            cut.told_at_once = true;
-        }
         self
     }
 
@@ -239,11 +172,6 @@ impl<P: Protocol> Check<P> {
         &self.requests
     }
 
-    /// How many nodes may crash and recover, and whether the network is cut.
-    pub fn faults(&self) -> (u8, u8, bool) {
-        (self.crashes, self.recoveries, self.cut.is_some())
-    }
-
     /// In which order messages arrive, when timers may run out, and when users may ask and leave.
     pub fn circumstances(&self) -> (Channels, Timers, Users) {
         (self.channels, self.timers, self.users)
@@ -258,13 +186,9 @@ impl<P: Protocol> Check<P> {
 
     fn rules(&self) -> Rules {
         let timed = self.timers == Timers::Timed;
-        Rules { ghosts: self.ghosts(), timed, cut: self.cut.clone() }
-    }
-
-    fn troubles(&self) -> Option<Troubles> {
-        let (nodes, cut) = (self.nodes.len(), self.cut.as_ref());
-        let any = self.crashes > 0 || cut.is_some();
-        any.then(|| Troubles::new(nodes, self.crashes, self.recoveries, cut))
+        let Faults { cut, ignores_refused, .. } = &self.faults;
+        let (cut, ignores_refused) = (cut.clone(), *ignores_refused);
+        Rules { ghosts: self.ghosts(), timed, cut, ignores_refused }
     }
 
     /// Whether a timer may run out that has so many periods left.
@@ -275,30 +199,6 @@ impl<P: Protocol> Check<P> {
             Timers::Timed => left == 0 && state.network.iter().all(|(_, _, sent)| sent.due > 0),
         }
     }
-
-    /// What may befall the nodes, and what they are told.
-    fn add_faults(&self, state: &State<P>, actions: &mut Vec<Action<P::Message>>) {
-        let Some(troubles) = &state.troubles else { return };
-        let nodes = NodeId::all(self.nodes.len());
-        for node in nodes.clone() {
-            let is_down = troubles.plight.down.contains(node);
-            if !is_down && troubles.crashes_left > 0 && self.crashable.contains(node) {
-                actions.push(Action::Crash(node));
-            }
-            if is_down && troubles.recoveries_left > 0 {
-                actions.push(Action::Recover(node));
-            }
-            let observers = nodes.clone().filter(|&it| state.has_news(it, node));
-            actions.extend(observers.map(|observer| Action::Notify { observer, node }));
-        }
-        if troubles.may_be_cut {
-            actions.push(Action::Cut);
-        }
-        let may_end = |cut: &Cut| cut.ends && troubles.plight.side.is_some();
-        if self.cut.as_ref().is_some_and(may_end) {
-            actions.push(Action::Heal);
-        }
-    }
 }
 
 impl<P: Protocol> Model for Check<P> {
@@ -306,7 +206,13 @@ impl<P: Protocol> Model for Check<P> {
     type Action = Action<P::Message>;
 
     fn init_states(&self) -> Vec<State<P>> {
-        let user = |&requests_left| Wish { phase: Phase::Idle, requests_left, passed: 0 };
+        let withdrawals_left = self.withdrawals;
+        let user = |&requests_left| Wish {
+            phase: Phase::Idle,
+            requests_left,
+            withdrawals_left,
+            passed: 0,
+        };
         let mut state = State {
             nodes: self.nodes.clone(),
             network: Network::new(self.channels),
@@ -314,7 +220,7 @@ impl<P: Protocol> Model for Check<P> {
             users: self.requests.iter().map(user).collect(),
             violation: None,
             sent: 0,
-            troubles: self.troubles().map(Box::new),
+            troubles: self.faults.troubles(self.nodes.len()).map(Box::new),
         };
         let rules = self.rules();
         for node in NodeId::all(self.nodes.len()) {
@@ -336,6 +242,9 @@ impl<P: Protocol> Model for Check<P> {
                 }
                 Phase::Idle if user.requests_left > 0 => actions.push(Action::Request(node)),
                 Phase::Inside => actions.push(Action::Leave(node)),
+                Phase::Waiting if user.withdrawals_left > 0 => {
+                    actions.push(Action::Withdraw(node));
+                }
                 Phase::Idle | Phase::Waiting => {}
             }
         }

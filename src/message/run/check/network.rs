@@ -86,6 +86,14 @@ impl<M: Clone + Eq + Hash> Network<M> {
         }
     }
 
+    /// Puts back what was taken out: it can arrive next.
+    pub(super) fn put_back(&mut self, (from, to, message): Envelope<M>) {
+        match self {
+            Self::Fifo(queues) => queues.entry((from, to)).or_default().push_front(message),
+            Self::AnyOrder(_) => self.send(from, to, message),
+        }
+    }
+
     /// Throws away what matches, or changes it.
     pub(super) fn rewrite(&mut self, mut change: impl FnMut(NodeId, NodeId, M) -> Option<M>) {
         let envelopes: Vec<Envelope<M>> =

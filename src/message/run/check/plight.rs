@@ -1,6 +1,6 @@
 //! What befalls the nodes, and how much more may.
 
-use super::network::Sent;
+use super::network::{Envelope, Sent};
 use super::state::{Rules, State};
 use crate::message::run::plight::Plight;
 use crate::message::{Input, NodeId, NodeSet, Notice, Phase, Protocol};
@@ -14,6 +14,8 @@ pub(super) struct Cut {
     pub(super) begins: bool,
     /// Whether it is over at any later moment.
     pub(super) ends: bool,
+    /// Whether only what the side sends is lost.
+    pub(super) one_way: bool,
     /// Whether all detectors tell at the moment when it begins, and when it is over.
     pub(super) told_at_once: bool,
 }
@@ -22,17 +24,39 @@ pub(super) struct Cut {
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Troubles {
     pub(super) plight: Plight,
-    pub(super) crashes_left: u8,
-    pub(super) recoveries_left: u8,
+    pub(super) left: Budgets,
     pub(super) may_be_cut: bool,
 }
 
+/// How much more may befall a cluster.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash, Debug)]
+pub struct Budgets {
+    /// How many times a node may crash.
+    pub crashes: u8,
+    /// How many times one that has crashed may recover.
+    pub recoveries: u8,
+    /// How many messages may be lost.
+    pub losses: u8,
+    /// How many messages may arrive once more than they were sent.
+    pub duplicates: u8,
+    /// How many times a node may be told that another is down which is not.
+    pub mistakes: u8,
+}
+
+/// Spends one of a budget, if there is one.
+fn spend(budget: &mut u8) -> Option<()> {
+    *budget = budget.checked_sub(1)?;
+    Some(())
+}
+
 impl Troubles {
-    pub(super) fn new(nodes: usize, crashes: u8, recoveries: u8, cut: Option<&Cut>) -> Self {
+    pub(super) fn new(nodes: usize, left: Budgets, cut: Option<&Cut>) -> Self {
         let mut plight = Plight::new(nodes);
-        plight.side = cut.filter(|cut| !cut.begins).map(|cut| cut.side.clone());
+        if let Some(cut) = cut.filter(|cut| !cut.begins) {
+            plight.cut(Some(cut.side.clone()), cut.one_way);
+        }
         let may_be_cut = cut.is_some_and(|cut| cut.begins);
-        Self { plight, crashes_left: crashes, recoveries_left: recoveries, may_be_cut }
+        Self { plight, left, may_be_cut }
     }
 }
 
@@ -40,6 +64,13 @@ impl<P: Protocol> State<P> {
     /// Whether a node is down.
     pub fn is_down(&self, node: NodeId) -> bool {
         self.plight().is_some_and(|plight| plight.down.contains(node))
+    }
+
+    /// Whether something has befallen the nodes, of what may.
+    pub(super) fn is_befallen(&self, budgets: Budgets) -> bool {
+        self.troubles
+            .as_ref()
+            .is_some_and(|troubles| troubles.left != budgets || troubles.plight.side.is_some())
     }
 
     /// The nodes that live.
@@ -68,18 +99,18 @@ impl<P: Protocol> State<P> {
 
     /// Whether what a node sends to another is lost for certain.
     pub(super) fn is_lost(&self, from: NodeId, to: NodeId) -> bool {
-        self.troubles.as_deref().is_some_and(|Troubles { plight, recoveries_left, .. }| {
-            *recoveries_left == 0 && plight.down.contains(to) || plight.is_cut(from, to)
+        self.troubles.as_deref().is_some_and(|Troubles { plight, left, .. }| {
+            left.recoveries == 0 && plight.down.contains(to) || plight.is_cut(from, to)
         })
     }
 
     pub(super) fn crash(&mut self, node: NodeId) -> Option<()> {
         let troubles = self.troubles.as_mut()?;
-        troubles.crashes_left = troubles.crashes_left.checked_sub(1)?;
+        spend(&mut troubles.left.crashes)?;
         troubles.plight.down.insert(node);
         // What it was told is forgotten, and its timers and its user are gone with it.
         troubles.plight.forget(node);
-        let lost = troubles.recoveries_left == 0;
+        let lost = troubles.left.recoveries == 0;
         self.timers.retain(|(of, ..)| *of != node);
         self.users[node.index()].phase = Phase::Idle;
         if lost {
@@ -90,7 +121,7 @@ impl<P: Protocol> State<P> {
 
     pub(super) fn recover(&mut self, node: NodeId, rules: &Rules) -> Option<()> {
         let troubles = self.troubles.as_mut()?;
-        troubles.recoveries_left = troubles.recoveries_left.checked_sub(1)?;
+        spend(&mut troubles.left.recoveries)?;
         troubles.plight.down.remove(node);
         self.give(node, Input::Notice(Notice::Recovered), rules);
         Some(())
@@ -102,16 +133,43 @@ impl<P: Protocol> State<P> {
         Some(())
     }
 
+    /// A message is lost.
+    pub(super) fn lose(&mut self, envelope: &Envelope<P::Message>) -> Option<()> {
+        spend(&mut self.troubles.as_mut()?.left.losses)?;
+        self.take(envelope).map(drop)
+    }
+
+    /// A message stays in flight although it arrives.
+    pub(super) fn double(&mut self, envelope: &Envelope<P::Message>) -> Option<()> {
+        spend(&mut self.troubles.as_mut()?.left.duplicates)?;
+        let due = self.take(envelope)?;
+        let (from, to, message) = envelope.clone();
+        self.network.put_back((from, to, Sent { message, due }));
+        Some(())
+    }
+
+    /// A node is told that another is down which is not.
+    pub(super) fn suspect(&mut self, observer: NodeId, node: NodeId, rules: &Rules) -> Option<()> {
+        let troubles = self.troubles.as_mut()?;
+        spend(&mut troubles.left.mistakes)?;
+        if !troubles.plight.suspect(observer, node) {
+            return None;
+        }
+        self.give(observer, Input::Notice(Notice::Down(node)), rules);
+        Some(())
+    }
+
     /// The cut begins. What is on its way to the other side is lost.
     pub(super) fn cut(&mut self, rules: &Rules) -> Option<()> {
         let troubles = self.troubles.as_mut()?;
         if !std::mem::take(&mut troubles.may_be_cut) {
             return None;
         }
-        let Cut { side, .. } = rules.cut.as_ref()?;
-        troubles.plight.side = Some(side.clone());
-        let is_cut = |from, to| side.contains(from) != side.contains(to);
-        self.network.rewrite(|from, to, message| (!is_cut(from, to)).then_some(message));
+        let Cut { side, one_way, .. } = rules.cut.as_ref()?;
+        troubles.plight.cut(Some(side.clone()), *one_way);
+        let plight = &troubles.plight;
+        let rest = |from, to, message| (!plight.is_cut(from, to)).then_some(message);
+        self.network.rewrite(rest);
         self.tell_all_of_cut(rules);
         Some(())
     }

@@ -53,17 +53,43 @@ where
     /// # Errors
     /// If there are more states than `most`.
     pub fn find_stuck(&self, model: &M, most: usize) -> Result<Option<PathOf<M>>, TooManyStates> {
-        let mut found: HashMap<u64, u32> = HashMap::new();
-        let mut origins: Vec<Origin> = Vec::new();
         let mut good: Vec<bool> = Vec::new();
-        // Steps that count, to each state.
-        let mut steps: Vec<(u32, u32)> = Vec::new();
+        let counts = |action: &M::Action| (self.counts)(action).then_some(());
+        let see = |state: &M::State| good.push((self.goal)(model, state));
+        let graph = Graph::of(model, most, counts, see)?;
+        let steps = graph.steps.iter().map(|&(target, before, ())| (target, before)).collect();
+        let stuck = walk_back(good, steps).iter().position(|reaches| !reaches);
+        Ok(stuck.map(|stuck| graph.path_to(model, stuck)))
+    }
+}
+
+/// All states of a model, numbered in the order of their distance, and the steps between them.
+pub(super) struct Graph<C> {
+    /// How each state was found.
+    origins: Vec<Origin>,
+    /// The steps that count: to which state, from which, and of which class.
+    pub(super) steps: Vec<(u32, u32, C)>,
+}
+
+impl<C> Graph<C> {
+    /// Finds all states. `class` says which steps count; `see` sees each state once, in order.
+    pub(super) fn of<M: Model>(
+        model: &M,
+        most: usize,
+        class: impl Fn(&M::Action) -> Option<C>,
+        mut see: impl FnMut(&M::State),
+    ) -> Result<Self, TooManyStates>
+    where
+        M::State: Hash,
+    {
+        let mut found: HashMap<u64, u32> = HashMap::new();
+        let mut graph = Self { origins: Vec::new(), steps: Vec::new() };
         let mut layer: Vec<(u32, M::State)> = Vec::new();
         for state in model.init_states() {
-            let index = origins.len() as u32;
+            let index = graph.origins.len() as u32;
             if found.insert(fingerprint(&state), index).is_none() {
-                origins.push(None);
-                good.push((self.goal)(model, &state));
+                graph.origins.push(None);
+                see(&state);
                 layer.push((index, state));
             }
         }
@@ -73,27 +99,49 @@ where
                 let mut actions = Vec::new();
                 model.actions(&state, &mut actions);
                 for (place, action) in actions.into_iter().enumerate() {
-                    let counts = (self.counts)(&action);
+                    let class = class(&action);
                     let Some(next) = model.next_state(&state, action) else { continue };
-                    let fresh = origins.len() as u32;
+                    let fresh = graph.origins.len() as u32;
                     let target = *found.entry(fingerprint(&next)).or_insert(fresh);
                     if target == fresh {
-                        origins.push(Some((index, place as u16)));
-                        good.push((self.goal)(model, &next));
+                        graph.origins.push(Some((index, place as u16)));
+                        see(&next);
                         next_layer.push((fresh, next));
                     }
-                    if counts {
-                        steps.push((target, index));
-                    }
+                    graph.steps.extend(class.map(|class| (target, index, class)));
                 }
-                if origins.len() > most {
-                    return Err(TooManyStates { states: origins.len() });
+                if graph.origins.len() > most {
+                    return Err(TooManyStates { states: graph.origins.len() });
                 }
             }
             layer = next_layer;
         }
-        let stuck = walk_back(good, steps).iter().position(|reaches| !reaches);
-        Ok(stuck.map(|stuck| path_to(model, &origins, stuck)))
+        Ok(graph)
+    }
+
+    /// The way by which a state was found.
+    pub(super) fn path_to<M: Model>(&self, model: &M, state: usize) -> PathOf<M>
+    where
+        M::State: Hash + Clone + PartialEq,
+        M::Action: Clone + PartialEq,
+    {
+        let mut places = Vec::new();
+        let mut at = state;
+        while let Some((before, place)) = self.origins[at] {
+            places.push(place);
+            at = before as usize;
+        }
+        let first = model.init_states().swap_remove(at);
+        let mut state = first.clone();
+        let mut actions = Vec::new();
+        for place in places.into_iter().rev() {
+            let mut possible = Vec::new();
+            model.actions(&state, &mut possible);
+            let action = possible.swap_remove(place.into());
+            state = model.next_state(&state, action.clone()).expect("it was possible before");
+            actions.push(action);
+        }
+        Path::from_actions(model, first, &actions).expect("it was possible before")
     }
 }
 
@@ -104,7 +152,7 @@ fn fingerprint(state: &impl Hash) -> u64 {
 }
 
 /// From which states a good one can be reached.
-fn walk_back(mut good: Vec<bool>, mut steps: Vec<(u32, u32)>) -> Vec<bool> {
+pub(super) fn walk_back(mut good: Vec<bool>, mut steps: Vec<(u32, u32)>) -> Vec<bool> {
     steps.sort_unstable();
     steps.dedup();
     let mut to_visit: Vec<u32> =
@@ -118,29 +166,4 @@ fn walk_back(mut good: Vec<bool>, mut steps: Vec<(u32, u32)>) -> Vec<bool> {
         }
     }
     good
-}
-
-/// The way by which a state was found.
-fn path_to<M: Model>(model: &M, origins: &[Origin], state: usize) -> PathOf<M>
-where
-    M::State: Hash + Clone + PartialEq,
-    M::Action: Clone + PartialEq,
-{
-    let mut places = Vec::new();
-    let mut at = state;
-    while let Some((before, place)) = origins[at] {
-        places.push(place);
-        at = before as usize;
-    }
-    let first = model.init_states().swap_remove(at);
-    let mut state = first.clone();
-    let mut actions = Vec::new();
-    for place in places.into_iter().rev() {
-        let mut possible = Vec::new();
-        model.actions(&state, &mut possible);
-        let action = possible.swap_remove(place.into());
-        state = model.next_state(&state, action.clone()).expect("it was possible before");
-        actions.push(action);
-    }
-    Path::from_actions(model, first, &actions).expect("it was possible before")
 }

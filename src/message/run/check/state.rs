@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::network::{Network, Sent};
+use super::network::{Envelope, Network, Sent};
 use super::plight::{Cut, Troubles};
 use crate::message::{Input, NodeId, Outbox, Output, Phase, Protocol, Timer, Violation, step_lock};
 
@@ -14,6 +14,8 @@ pub enum Action<M> {
     Request(NodeId),
     /// A user leaves.
     Leave(NodeId),
+    /// A user that waits takes its request back.
+    Withdraw(NodeId),
     /// A message arrives.
     Deliver {
         /// Who sent it.
@@ -31,6 +33,31 @@ pub enum Action<M> {
     Crash(NodeId),
     /// A node comes back.
     Recover(NodeId),
+    /// A message is lost.
+    Lose {
+        /// Who sent it.
+        from: NodeId,
+        /// To whom.
+        to: NodeId,
+        /// What it says.
+        message: M,
+    },
+    /// A message arrives, and will arrive once more.
+    Double {
+        /// Who sent it.
+        from: NodeId,
+        /// Who gets it.
+        to: NodeId,
+        /// What it says.
+        message: M,
+    },
+    /// A node is told that another is down, which is not.
+    Suspect {
+        /// Who is told.
+        observer: NodeId,
+        /// Of whom.
+        node: NodeId,
+    },
     /// A node is told that another is down, or up again.
     Notify {
         /// Who is told.
@@ -50,7 +77,13 @@ impl<M> Action<M> {
     /// Whether it is something that may befall the nodes, but need not. A cut is over sooner or
     /// later.
     pub fn is_fault(&self) -> bool {
-        matches!(self, Self::Crash(_) | Self::Recover(_) | Self::Cut)
+        match self {
+            Self::Crash(_) | Self::Recover(_) | Self::Cut => true,
+            Self::Lose { .. } | Self::Double { .. } | Self::Suspect { .. } => true,
+            Self::Request(_) | Self::Leave(_) | Self::Withdraw(_) | Self::Elect(_) => false,
+            Self::Deliver { .. } | Self::Timeout(..) | Self::Tick => false,
+            Self::Notify { .. } | Self::Heal => false,
+        }
     }
 }
 
@@ -59,6 +92,7 @@ impl<M: fmt::Debug> fmt::Display for Action<M> {
         match self {
             Self::Request(node) => write!(f, "{node} requests"),
             Self::Leave(node) => write!(f, "{node} leaves"),
+            Self::Withdraw(node) => write!(f, "{node} withdraws"),
             Self::Deliver { from, to, message } => {
                 write!(f, "{to} receives {message:?} from {from}")
             }
@@ -66,6 +100,11 @@ impl<M: fmt::Debug> fmt::Display for Action<M> {
             Self::Elect(node) => write!(f, "{node} calls an election"),
             Self::Crash(node) => write!(f, "{node} crashes"),
             Self::Recover(node) => write!(f, "{node} recovers"),
+            Self::Lose { from, to, message } => write!(f, "{to} misses {message:?} from {from}"),
+            Self::Double { from, to, message } => {
+                write!(f, "{to} receives {message:?} from {from}, not for the last time")
+            }
+            Self::Suspect { observer, node } => write!(f, "{observer} suspects {node}"),
             Self::Notify { observer, node } => {
                 write!(f, "{observer} is told of the fate of {node}")
             }
@@ -101,6 +140,8 @@ pub(super) struct Rules {
     /// Whether time is counted in periods.
     pub(super) timed: bool,
     pub(super) cut: Option<Cut>,
+    /// Whether a message that a node refuses is as good as lost.
+    pub(super) ignores_refused: bool,
 }
 
 /// Ghost counters. They enlarge the state space: only those are switched on that a property needs.
@@ -118,6 +159,8 @@ pub(super) struct Wish {
     pub(super) phase: Phase,
     /// How many more times it wants in.
     pub(super) requests_left: u8,
+    /// How many more times it may take a request back.
+    pub(super) withdrawals_left: u8,
     /// How many others have entered while it waits; counted only where a bound is claimed.
     pub(super) passed: u8,
 }
@@ -126,6 +169,13 @@ impl Wish {
     /// The user asks once more, if it still wants to.
     fn ask(&mut self) -> Option<()> {
         self.requests_left = self.requests_left.checked_sub(1)?;
+        Some(())
+    }
+
+    /// The user takes its request back, if it still may.
+    fn withdraw(&mut self) -> Option<()> {
+        self.withdrawals_left = self.withdrawals_left.checked_sub(1)?;
+        self.passed = 0;
         Some(())
     }
 }
@@ -144,6 +194,17 @@ impl<P: Protocol> State<P> {
     /// The nodes whose users wait.
     pub fn waiting(&self) -> impl Iterator<Item = NodeId> {
         self.in_phase(Phase::Waiting)
+    }
+
+    /// Where a node's user is. That of a node that is down is idle.
+    pub fn phase(&self, node: NodeId) -> Phase {
+        self.users[node.index()].phase
+    }
+
+    /// Whether a node's user is idle, but wants in again.
+    pub(super) fn may_ask(&self, node: NodeId) -> bool {
+        let user = &self.users[node.index()];
+        user.phase.is_idle() && user.requests_left > 0
     }
 
     fn in_phase(&self, phase: Phase) -> impl Iterator<Item = NodeId> {
@@ -185,6 +246,18 @@ impl<P: Protocol> State<P> {
                 next.notify(*observer, *node, rules)?;
                 return Some(next);
             }
+            Action::Suspect { observer, node } => {
+                next.suspect(*observer, *node, rules)?;
+                return Some(next);
+            }
+            Action::Lose { from, to, message } => {
+                next.lose(&(*from, *to, message.clone()))?;
+                return Some(next);
+            }
+            Action::Double { from, to, message } => {
+                next.double(&(*from, *to, message.clone()))?;
+                (*to, Input::Receive { from: *from, message: message.clone() })
+            }
             Action::Cut => {
                 next.cut(rules)?;
                 return Some(next);
@@ -198,10 +271,12 @@ impl<P: Protocol> State<P> {
                 return Some(next);
             }
             Action::Leave(node) => (*node, Input::Release),
+            Action::Withdraw(node) => {
+                next.users[node.index()].withdraw()?;
+                (*node, Input::Withdraw)
+            }
             Action::Deliver { from, to, message } => {
-                // Of equal messages the one that is due first.
-                let mut taken = (0..=1).map(|due| Sent { message: message.clone(), due });
-                taken.find(|sent| next.network.take(&(*from, *to, sent.clone())))?;
+                next.take(&(*from, *to, message.clone()))?;
                 if next.is_down(*to) {
                     return Some(next);
                 }
@@ -219,14 +294,28 @@ impl<P: Protocol> State<P> {
         Some(next)
     }
 
+    /// Takes a message out, of equal ones that which is due first; and says within how many periods
+    /// it would have arrived.
+    pub(super) fn take(&mut self, (from, to, message): &Envelope<P::Message>) -> Option<u8> {
+        (0..=1).find(|&due| {
+            let sent = Sent { message: message.clone(), due };
+            self.network.take(&(*from, *to, sent))
+        })
+    }
+
     /// Gives a node an input, and applies its outputs.
     pub(super) fn give(&mut self, node: NodeId, input: Input<P::Message>, rules: &Rules) {
         let ghosts = rules.ghosts;
         let mut out = Outbox::new();
+        let may_be_refused = rules.ignores_refused && matches!(input, Input::Receive { .. });
         let (machine, user) = (&mut self.nodes[node.index()], &mut self.users[node.index()]);
-        self.violation = step_lock(machine, &mut user.phase, input, &mut out).err();
-        if self.violation.is_some() {
-            return;
+        match step_lock(machine, &mut user.phase, input, &mut out) {
+            Ok(()) => {}
+            Err(Violation::Unexpected(_)) if may_be_refused => return,
+            Err(violation) => {
+                self.violation = Some(violation);
+                return;
+            }
         }
         for output in out.drain() {
             match output {

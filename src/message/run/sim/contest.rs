@@ -3,10 +3,10 @@
 use std::fmt;
 
 use super::faults::{Fault, Notices};
+use super::plan::{Aim, Deed, Plan, RandomFaults};
 use super::settings::Settings;
 use super::world::{View, World};
 use super::{Delay, SimCause, SimError, Workload};
-use crate::message::random::Random;
 use crate::message::{
     Channels, Circumstances, ClusterError, Election, Leadership, NodeId, NodeSet, Time, Trace,
     Traffic, Unattended,
@@ -31,26 +31,7 @@ pub struct Contest<E> {
     nodes: Vec<E>,
     settings: Settings,
     calls: Vec<(f64, NodeId)>,
-    down: Vec<NodeId>,
-    faults: Vec<(f64, Fault)>,
-    notices: Notices,
-    at_random: Option<RandomCrashes>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct RandomCrashes {
-    crashes: usize,
-    within: f64,
-    down_for: Option<f64>,
-}
-
-/// What is to happen, apart from what the nodes do.
-#[derive(Debug, Default)]
-pub(super) struct Script {
-    pub(super) calls: Vec<(Time, NodeId)>,
-    pub(super) down: Vec<NodeId>,
-    pub(super) faults: Vec<(Time, Fault)>,
-    pub(super) notices: Notices,
+    plan: Plan<Unattended<E>>,
 }
 
 impl<E: Election> Contest<E> {
@@ -63,10 +44,7 @@ impl<E: Election> Contest<E> {
                 ..Settings::new(E::CHANNELS)
             },
             calls: Vec::new(),
-            down: Vec::new(),
-            faults: Vec::new(),
-            notices: Notices::ToNobody,
-            at_random: None,
+            plan: Plan::default(),
         }
     }
 
@@ -82,29 +60,22 @@ impl<E: Election> Contest<E> {
         self
     }
 
-    /// Who is down from the beginning. Whoever is told of crashes knows it.
-    pub fn without(mut self, nodes: impl IntoIterator<Item = NodeId>) -> Self {
-        self.down.extend(nodes);
-        self
-    }
-
-    /// Something befalls the cluster at a time.
-    pub fn fault_at(mut self, time: f64, fault: Fault) -> Self {
-        self.faults.push((time, fault));
-        self
-    }
+    fault_settings!(Unattended<E>);
 
     /// So many nodes, chosen by the seed, crash at moments before `within`, and come back after
     /// `down_for`, if at all.
-    pub fn crashes_at_random(mut self, crashes: usize, within: f64, down_for: Option<f64>) -> Self {
-        self.at_random = Some(RandomCrashes { crashes, within, down_for });
-        self
+    pub fn crashes_at_random(self, crashes: usize, within: f64, down_for: Option<f64>) -> Self {
+        let random = RandomFaults { crashes, within, down_for, ..RandomFaults::default() };
+        self.faults_at_random(random)
     }
 
-    /// Who is told which nodes are down.
-    pub fn notices(mut self, notices: Notices) -> Self {
-        self.notices = notices;
-        self
+    /// From a time on, the first node that leads, as far as it knows, is hit.
+    pub fn aim_at_leader(self, time: f64, deed: Deed) -> Self {
+        let leads = |node: &Unattended<E>| {
+            let leadership = node.0.leadership();
+            leadership.is_some_and(|leadership| leadership.leader == node.0.id())
+        };
+        self.aim_at(time, leads, deed)
     }
 
     network_settings!();
@@ -112,7 +83,7 @@ impl<E: Election> Contest<E> {
     /// Who calls and who is down from the beginning, for the formula.
     pub fn circumstances(&self) -> Circumstances {
         let initiators = self.calls.iter().map(|&(_, node)| node).collect();
-        Circumstances { initiators, crashed: self.down.clone() }
+        Circumstances { initiators, crashed: self.plan.down.clone() }
     }
 
     /// Runs it until nothing is in flight and nothing is to come.
@@ -136,8 +107,10 @@ impl<E: Election> Contest<E> {
         let wrong = |cause| SimError { time: Time::default(), cause, trace: None };
         ClusterError::check_places(&self.nodes).map_err(|it| wrong(SimCause::Cluster(it)))?;
         self.check().map_err(wrong)?;
-        let script = self.script();
-        let world = World::new(Unattended::all(self.nodes), self.settings).with(script);
+        let at = |&(time, node): &(f64, NodeId)| (Time::units(time), node);
+        let calls = self.calls.iter().map(at).collect();
+        let world = World::new(Unattended::all(self.nodes), self.settings);
+        let world = world.befallen_by(self.plan).with_calls(calls);
         let mut world = world.finish(check)?;
         let nodes: Vec<_> = world.nodes.iter().map(|node| &node.0).collect();
         let down = world.plight().map(|plight| plight.down.clone());
@@ -162,55 +135,24 @@ impl<E: Election> Contest<E> {
 
     fn check(&self) -> Result<(), SimCause> {
         let count = self.nodes.len();
-        let known = |&node: &NodeId| {
+        let known = |node: NodeId| {
             ClusterError::check_node(node, count).map(drop).map_err(SimCause::Cluster)
         };
-        self.calls.iter().map(|(_, node)| node).chain(&self.down).try_for_each(known)?;
-        for (_, fault) in &self.faults {
-            match fault {
-                Fault::Crash(node) | Fault::Recover(node) => known(node)?,
-                Fault::Cut(side) => side.iter().try_for_each(known)?,
-                Fault::Heal => {}
-            }
-        }
+        self.calls.iter().try_for_each(|(_, node)| known(*node))?;
         let setting = |wrong: String| Err(SimCause::Setting(wrong));
-        if NodeId::all(count).all(|node| self.down.contains(&node)) {
+        let down = &self.plan.down;
+        if NodeId::all(count).all(|node| down.contains(&node)) {
             return setting("all nodes are down: leave one that can lead".to_owned());
         }
-        if let Some((_, node)) = self.calls.iter().find(|(_, node)| self.down.contains(node)) {
+        if let Some((_, node)) = self.calls.iter().find(|(_, node)| down.contains(node)) {
             return setting(format!("{node} is down and cannot call: name one that lives"));
         }
-        if self.at_random.is_some_and(|random| random.crashes > count) {
-            return setting(format!("there are {count} nodes to crash: take no more"));
-        }
-        let times = self.calls.iter().map(|it| it.0).chain(self.faults.iter().map(|it| it.0));
-        let times = times.chain(self.at_random.iter().map(|random| random.within));
-        if let Some(time) = times.into_iter().find(|time| !(0.0..=1e12).contains(time)) {
+        if let Some((time, _)) = self.calls.iter().find(|it| !(0.0..=1e12).contains(&it.0)) {
             return setting(format!("nothing can happen at {time}: take 0 or later"));
         }
+        self.plan.check(count)?;
         let delays = [self.settings.delay, Delay::Constant(self.settings.period.unwrap_or(0.0))];
         delays.iter().try_for_each(|delay| delay.check()).map_err(SimCause::Setting)
-    }
-
-    fn script(&self) -> Script {
-        let mut faults: Vec<_> = self.faults.clone();
-        if let Some(RandomCrashes { crashes, within, down_for }) = self.at_random {
-            let mut random = Random::new(!self.settings.seed);
-            let mut nodes: Vec<_> = NodeId::all(self.nodes.len()).collect();
-            for _ in 0..crashes {
-                let node = nodes.swap_remove(random.below(nodes.len()));
-                let time = random.fraction() * within;
-                faults.push((time, Fault::Crash(node)));
-                faults.extend(down_for.map(|after| (time + after, Fault::Recover(node))));
-            }
-        }
-        let at = |time: f64| Time::units(time);
-        Script {
-            calls: self.calls.iter().map(|&(time, node)| (at(time), node)).collect(),
-            down: self.down.clone(),
-            faults: faults.into_iter().map(|(time, fault)| (at(time), fault)).collect(),
-            notices: self.notices.clone(),
-        }
     }
 }
 

@@ -20,13 +20,33 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! Nodes and messages can be befallen by a [`Fault`]: at a time, at random by the seed, or when a
+//! node has a role. At a stated moment all heals, and then nobody that lives may wait longer than a
+//! bound:
+//!
+//! ```
+//! use exclusion::message::sim::{Fault, Simulation, Workload};
+//! use exclusion::message::{Lamport, NodeId};
+//!
+//! let report = Simulation::new(Lamport::cluster(3)?)
+//!     .workload(Workload::Saturated { wanting: 3, entries: 100 })
+//!     .fault_at(20.0, Fault::Pause(NodeId(1)))
+//!     .healed_at(60.0, 20.0)
+//!     .run()?;
+//! assert_eq!(report.entries, 100);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! A [`Contest`] is an election: who calls, who goes down and comes back, where the network is cut,
 //! and who is told.
 #![forbid(unsafe_code)]
 
 #[macro_use]
 mod settings;
+#[macro_use]
+mod plan;
 
+mod befallen;
 mod contest;
 mod delay;
 mod error;
@@ -41,11 +61,13 @@ pub use contest::{Contest, ContestReport};
 pub use delay::Delay;
 pub use error::{SimCause, SimError};
 pub use faults::{Fault, Notices};
+pub use plan::{Deed, RandomFaults};
 pub use report::{Report, Spread};
 pub use workload::Workload;
 pub use world::View;
 
-use crate::message::{Channels, ClusterError, Protocol, Time};
+use crate::message::{Channels, Claims, ClusterError, NodeId, Protocol, Role, Time};
+use plan::{Aim, Plan};
 use settings::Settings;
 use world::World;
 
@@ -55,6 +77,7 @@ use world::World;
 pub struct Simulation<P> {
     nodes: Vec<P>,
     settings: Settings,
+    plan: Plan<P>,
 }
 
 impl<P: Protocol> Simulation<P> {
@@ -62,10 +85,20 @@ impl<P: Protocol> Simulation<P> {
     /// T, and arrive in the order that the protocol needs.
     pub fn new(nodes: Vec<P>) -> Self {
         let settings = Settings::new(P::CHANNELS);
-        Self { nodes, settings }
+        Self { nodes, settings, plan: Plan::default() }
     }
 
     network_settings!();
+
+    fault_settings!(P);
+
+    /// At a time all heals: the cut, loss, duplication and slowness are over, and those that stand
+    /// still go on. From then on no user that lives may wait longer than `within`: that would be
+    /// [`Violation::NotServed`](crate::message::Violation::NotServed).
+    pub fn healed_at(mut self, time: f64, within: f64) -> Self {
+        self.plan.heals = Some((time, within));
+        self
+    }
 
     /// How long a user stays inside.
     pub fn inside(mut self, stay: Delay) -> Self {
@@ -104,7 +137,7 @@ impl<P: Protocol> Simulation<P> {
         self,
         check: impl FnMut(&View<'_, P>) -> Result<(), String>,
     ) -> Result<Report, SimError> {
-        let Self { nodes, settings } = self;
+        let Self { nodes, settings, plan } = self;
         let wrong = |cause| SimError { time: Time::default(), cause, trace: None };
         ClusterError::check_places(&nodes).map_err(|it| wrong(SimCause::Cluster(it)))?;
         let checked = settings
@@ -115,6 +148,26 @@ impl<P: Protocol> Simulation<P> {
             .and_then(|()| settings.workload.check(nodes.len()))
             .and_then(|()| Delay::Constant(settings.period.unwrap_or_default()).check());
         checked.map_err(|setting| wrong(SimCause::Setting(setting)))?;
-        World::new(nodes, settings).run(check)
+        plan.check(nodes.len()).map_err(wrong)?;
+        World::new(nodes, settings).befallen_by(plan).run(check)
+    }
+}
+
+impl<P: Claims> Simulation<P> {
+    /// From a time on, the first node that has this role is hit, once.
+    ///
+    /// ```
+    /// use exclusion::message::sim::{Deed, Simulation, Workload};
+    /// use exclusion::message::{CentralCoordinator, Role};
+    ///
+    /// let simulation = Simulation::new(CentralCoordinator::cluster(3)?)
+    ///     .workload(Workload::AllAtOnce { rounds: 1 })
+    ///     .aim_at_role(0.0, Role::Holder, Deed::Crash(None));
+    /// let error = simulation.run().unwrap_err();
+    /// assert!(error.to_string().contains("a deadlock"), "{error}");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn aim_at_role(self, time: f64, role: Role, deed: Deed) -> Self {
+        self.aim_at(time, role.test(), deed)
     }
 }

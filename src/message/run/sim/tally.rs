@@ -21,6 +21,8 @@ pub(super) struct Asked {
 pub(super) struct Tally {
     entries: u64,
     requests: u64,
+    /// The requests whose users died waiting.
+    forgotten: u64,
     pub(super) events: u64,
     pub(super) messages: Traffic,
     sent: u64,
@@ -44,6 +46,7 @@ impl Tally {
         Self {
             entries: 0,
             requests: 0,
+            forgotten: 0,
             events: 0,
             messages: Traffic::default(),
             sent: 0,
@@ -93,8 +96,16 @@ impl Tally {
         }
     }
 
+    /// A user that waited has died.
+    pub(super) fn forget(&mut self, user: Asked) {
+        self.forgotten += 1;
+        if let Some(waiting) = &mut self.waiting {
+            waiting.remove(&(user.asked_at, user.number));
+        }
+    }
+
     pub(super) fn leave(&mut self, now: Time) {
-        if self.requests > self.entries {
+        if self.requests - self.forgotten > self.entries {
             self.left_at.push_back(now);
         }
     }

@@ -2,10 +2,10 @@
 
 use std::collections::VecDeque;
 
-use super::contest::Script;
 use super::delay::{Ticks, Transit};
 use super::error::{SimCause, SimError};
 use super::faults::{Fault, Troubles};
+use super::plan::Plan;
 use super::queue::Queue;
 use super::report::Report;
 use super::settings::Settings;
@@ -14,7 +14,7 @@ use super::workload::Arrivals;
 use crate::message::random::Random;
 use crate::message::run::plight::Plight;
 use crate::message::{
-    Input, NodeId, Outbox, Output, Phase, Protocol, Time, Timer, Violation, step_lock,
+    Channels, Input, NodeId, Outbox, Output, Phase, Protocol, Time, Timer, Violation, step_lock,
 };
 
 /// A future event.
@@ -22,7 +22,8 @@ use crate::message::{
 pub(super) enum Coming<M> {
     /// A user arrives. If it has not left yet, its request joins its backlog.
     Arrival(NodeId),
-    Leaving(NodeId),
+    /// In which life of the node its user entered.
+    Leaving(NodeId, u32),
     Delivery {
         from: NodeId,
         to: NodeId,
@@ -32,19 +33,21 @@ pub(super) enum Coming<M> {
     /// In which life of the node it was set.
     Timeout(NodeId, Timer, u32),
     Call(NodeId),
-    Fault(Fault),
+    Fault(Box<Fault>),
     /// A node's detector looks at another.
     Look(NodeId, NodeId),
+    /// Once all has healed: has anybody waited too long?
+    Reminder,
 }
 
 /// A node's user, and the times of its requests.
 #[derive(Clone, Default, Debug)]
-struct Client {
-    phase: Phase,
+pub(super) struct Client {
+    pub(super) phase: Phase,
     /// The arrivals that have not led to a request yet.
-    backlog: VecDeque<Time>,
+    pub(super) backlog: VecDeque<Time>,
     /// The request that is being served.
-    asked: Asked,
+    pub(super) asked: Asked,
 }
 
 /// A simulation after a step.
@@ -74,26 +77,30 @@ impl<P: Protocol> View<'_, P> {
 
 pub(super) struct World<P: Protocol> {
     pub(super) nodes: Vec<P>,
-    users: Vec<Client>,
+    pub(super) users: Vec<Client>,
     out: Outbox<P::Message>,
     pub(super) now: Time,
-    queue: Queue<Coming<P::Message>>,
-    transit: Transit,
-    random: Random,
+    pub(super) queue: Queue<Coming<P::Message>>,
+    pub(super) transit: Transit,
+    pub(super) random: Random,
     stay: Ticks,
     stay_outside: Ticks,
     pub(super) period: f64,
     arrivals: Arrivals,
-    /// Arrivals, calls and faults that are announced but have not happened.
-    announced: u64,
+    /// Arrivals that are announced but have not happened.
+    pub(super) announced: u64,
+    /// Calls, faults and looks of detectors that are still to come.
+    pub(super) ahead: u64,
     /// Messages and timers in flight.
-    in_flight: u64,
+    pub(super) in_flight: u64,
     /// Users that wait or are inside.
-    active: u64,
-    inside: usize,
+    pub(super) active: u64,
+    pub(super) inside: usize,
     most_events: u64,
+    seed: u64,
+    channels: Channels,
     /// None where nothing befalls the nodes.
-    pub(super) troubles: Option<Box<Troubles>>,
+    pub(super) troubles: Option<Box<Troubles<P>>>,
     /// Who is down from the beginning.
     missing: Vec<NodeId>,
     /// When a node last settled on a leader.
@@ -117,10 +124,13 @@ impl<P: Protocol> World<P> {
             period: settings.period.unwrap_or(settings.delay.bound()),
             arrivals: Arrivals::new(settings.workload, count),
             announced: 0,
+            ahead: 0,
             in_flight: 0,
             active: 0,
             inside: 0,
             most_events: settings.most_events,
+            seed: settings.seed,
+            channels: settings.channels,
             troubles: None,
             missing: Vec::new(),
             settled_at: Time::default(),
@@ -128,14 +138,23 @@ impl<P: Protocol> World<P> {
         }
     }
 
-    /// The same, where more happens than what users do.
-    pub(super) fn with(mut self, script: Script) -> Self {
-        let Script { calls, down, faults, notices } = script;
-        if !(down.is_empty() && faults.is_empty()) {
-            self.troubles = Some(Box::new(Troubles::new(self.nodes.len(), &notices)));
+    /// The same, where something befalls the nodes.
+    pub(super) fn befallen_by(mut self, mut plan: Plan<P>) -> Self {
+        if plan.is_empty() {
+            return self;
         }
-        self.missing = down;
-        faults.into_iter().for_each(|(time, fault)| self.schedule(time, Coming::Fault(fault)));
+        let count = self.nodes.len();
+        self.missing = std::mem::take(&mut plan.down);
+        let faults = plan.timed(count, self.seed);
+        self.troubles = Some(Box::new(Troubles::new(count, plan, self.channels, self.seed)));
+        for (time, fault) in faults {
+            self.schedule(time, Coming::Fault(Box::new(fault)));
+        }
+        self
+    }
+
+    /// The same, where nodes call elections.
+    pub(super) fn with_calls(mut self, calls: Vec<(Time, NodeId)>) -> Self {
         calls.into_iter().for_each(|(time, node)| self.schedule(time, Coming::Call(node)));
         self
     }
@@ -177,7 +196,7 @@ impl<P: Protocol> World<P> {
                 self.tally.end_episode();
                 if self.announced == 0 {
                     let next = self.arrivals.at_silence(self.now, &mut self.random);
-                    if next.is_empty() {
+                    if next.is_empty() && self.ahead == 0 {
                         return Ok(());
                     }
                     next.into_iter().for_each(|arrival| self.announce(arrival));
@@ -193,52 +212,46 @@ impl<P: Protocol> World<P> {
             self.tally.events += 1;
             self.now = time;
             self.handle(coming)?;
+            if self.troubles.is_some() {
+                self.note_missed();
+                self.take_aim()?;
+            }
             let (nodes, queue, plight) = (&self.nodes[..], &self.queue, self.plight());
             check(&View { nodes, time: self.now, queue, plight }).map_err(SimCause::Check)?;
         }
     }
 
     #[inline]
-    fn handle(&mut self, coming: Coming<P::Message>) -> Result<(), SimCause> {
+    fn handle(&mut self, mut coming: Coming<P::Message>) -> Result<(), SimCause> {
+        if self.troubles.is_some() {
+            let Some(left) = self.befallen(coming)? else { return Ok(()) };
+            coming = left;
+        }
         match coming {
             Coming::Delivery { from, to, number, message } => {
                 self.in_flight -= 1;
-                if let Some(plight) = self.plight() {
-                    if plight.down.contains(to) || plight.is_cut(from, to) {
-                        return Ok(());
-                    }
-                    // Whoever was told that the sender is down hears first that it is up.
-                    if plight.was_told(to, from) {
-                        self.notify(to, from)?;
-                    }
-                }
                 self.tally.load[to.index()] += 1;
                 self.give(to, Input::Receive { from, message }, number)
             }
-            Coming::Timeout(node, timer, life) => {
+            Coming::Timeout(node, timer, _) => {
                 self.in_flight -= 1;
-                if self.life(node) != life {
-                    return Ok(());
-                }
                 self.give(node, Input::Timeout(timer), 0)
             }
             Coming::Call(node) => {
-                self.announced -= 1;
-                let is_down = self.plight().is_some_and(|it| it.down.contains(node));
-                if is_down { Ok(()) } else { self.give(node, Input::Elect, 0) }
+                self.ahead -= 1;
+                self.give(node, Input::Elect, 0)
             }
             Coming::Fault(fault) => {
-                self.announced -= 1;
+                self.ahead -= 1;
                 self.befall(&fault)
             }
             Coming::Look(observer, node) => {
-                self.announced -= 1;
+                self.ahead -= 1;
                 self.notify(observer, node)
             }
             Coming::Arrival(node) => {
                 self.announced -= 1;
-                let next = self.arrivals.after_arrival(self.now, &mut self.random);
-                next.into_iter().for_each(|arrival| self.announce(arrival));
+                self.announce_after_arrival();
                 if self.users[node.index()].phase.is_idle() {
                     self.ask(node, self.now)
                 } else {
@@ -246,17 +259,24 @@ impl<P: Protocol> World<P> {
                     Ok(())
                 }
             }
-            Coming::Leaving(node) => self.leave(node),
+            Coming::Leaving(node, _) => self.leave(node),
+            Coming::Reminder => self.check_service(),
         }
     }
 
+    pub(super) fn announce_after_arrival(&mut self) {
+        let next = self.arrivals.after_arrival(self.now, &mut self.random);
+        next.into_iter().for_each(|arrival| self.announce(arrival));
+    }
+
     fn announce(&mut self, (time, node): (Time, NodeId)) {
-        self.schedule(time, Coming::Arrival(node));
+        self.announced += 1;
+        self.queue.push(time, Coming::Arrival(node));
     }
 
     /// Puts down what will come in any case.
     pub(super) fn schedule(&mut self, time: Time, coming: Coming<P::Message>) {
-        self.announced += 1;
+        self.ahead += 1;
         self.queue.push(time, coming);
     }
 
@@ -283,7 +303,7 @@ impl<P: Protocol> World<P> {
             return Err(SimCause::Violation(Violation::NotExclusive(inside)));
         }
         let stay = self.stay.draw(&mut self.random);
-        self.queue.push(self.now.after(stay), Coming::Leaving(node));
+        self.queue.push(self.now.after(stay), Coming::Leaving(node, self.life(node)));
         Ok(())
     }
 
@@ -319,6 +339,7 @@ impl<P: Protocol> World<P> {
         if let Some(scribe) = &mut self.tally.scribe {
             scribe.input(self.now, node, &input, number);
         }
+        let sender = if let Input::Receive { from, .. } = input { Some(from) } else { None };
         let outcome = step_lock(machine, &mut user.phase, input, &mut self.out);
         let mut entered = false;
         for output in self.out.drain() {
@@ -328,14 +349,20 @@ impl<P: Protocol> World<P> {
             };
             match output {
                 Output::Send { to, message } => {
-                    self.in_flight += 1;
                     self.tally.send(node, &message);
-                    let troubles = self.troubles.as_ref();
-                    if troubles.is_some_and(|troubles| troubles.plight.is_cut(node, to)) {
-                        self.in_flight -= 1;
-                        continue;
-                    }
-                    let arrival = self.transit.arrival(self.now, node, to, &mut self.random);
+                    let arrival = match self.troubles.as_deref_mut() {
+                        None => self.transit.arrival(self.now, node, to, &mut self.random),
+                        Some(troubles) if troubles.plight.is_cut(node, to) => {
+                            troubles.missed.push((node, to, number));
+                            continue;
+                        }
+                        Some(troubles) => {
+                            let random = &mut self.random;
+                            let arrival = self.transit.arrival(self.now, node, to, random);
+                            troubles.slowed(self.now, node, to, arrival)
+                        }
+                    };
+                    self.in_flight += 1;
                     self.queue.push(arrival, Coming::Delivery { from: node, to, number, message });
                 }
                 Output::SetTimer { timer, periods } => {
@@ -351,11 +378,14 @@ impl<P: Protocol> World<P> {
                 Output::Enter => entered = true,
             }
         }
-        outcome.map_err(SimCause::Violation)?;
-        if entered { self.enter(node) } else { Ok(()) }
+        match outcome {
+            Ok(()) if entered => self.enter(node),
+            Ok(()) => Ok(()),
+            Err(violation) => self.refuse(node, sender, number, violation),
+        }
     }
 
-    fn users_in(&self, phase: Phase) -> Vec<NodeId> {
+    pub(super) fn users_in(&self, phase: Phase) -> Vec<NodeId> {
         let nodes = NodeId::all(self.users.len());
         nodes.filter(|node| self.users[node.index()].phase == phase).collect()
     }
