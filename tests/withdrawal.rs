@@ -58,7 +58,9 @@ withdraw! {
     the_tree_goes_on: Raymond::cluster(3).unwrap(), [2, 2, 1], at most 4;
 }
 
-/// What it says of itself is what it does.
+const PAGE: &str = include_str!("../docs/remedies.md");
+
+/// What it says of itself is what it does, and what the table says.
 struct Withdraws;
 
 impl Visitor for Withdraws {
@@ -78,6 +80,9 @@ impl Visitor for Withdraws {
         out.clear();
         let again = step(last, Input::Withdraw, &mut out);
         again.expect_err("it does not wait any more, or it cannot");
+        let what = if P::WITHDRAWS { "taken back" } else { "stands" };
+        let row = format!("| `{name}` | {what} |");
+        assert!(PAGE.lines().any(|line| line.starts_with(&row)), "docs/remedies.md lacks {row}");
     }
 }
 

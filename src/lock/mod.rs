@@ -13,7 +13,7 @@
 //! | `leased` | [`Leased`]: a raw lock for any number of threads, and where they sleep |
 //! | `owned` | [`Seated`], [`Seat`]: one owner per seat, no compare-and-swap |
 //! | [`raw`] | algorithms among numbered seats: loads, stores and fences |
-//! | `sync` | the only switch between the machine and loom |
+//! | `sync` | the only switch between the machine, loom and counted registers |
 //!
 //! [`wait`] has the ways of waiting that need no wake-up.
 
@@ -26,6 +26,15 @@ pub mod wait;
 pub use sync::edge;
 #[cfg(all(exclusion_loom, feature = "std"))]
 pub use sync::time;
+
+/// Counted registers, and what was counted, for the crate `counted`.
+#[cfg(exclusion_count)]
+pub mod counting {
+    pub use super::pooled::pool::all_are_back;
+    pub use super::sync::counted::clock::elapsed;
+    pub use super::sync::counted::ledger::{Counts, clear, counts, stand_for};
+    pub use super::sync::counted::{AtomicUsize, Backoff, Purpose, begin};
+}
 
 /// The pool of lines, and its limits, for models of them.
 #[cfg(all(exclusion_loom, feature = "std"))]

@@ -328,6 +328,11 @@ impl<M> Outbox<M> {
         Outbox { owner: self.owner, nodes: self.nodes, ..Outbox::new() }
     }
 
+    /// Whether the node has sent a message to itself.
+    pub(super) fn sends_to_itself(&self) -> bool {
+        !self.to_itself.is_empty()
+    }
+
     /// Throws away the messages to these nodes, which are down.
     pub(super) fn discard_for(&mut self, down: &NodeSet) {
         let is_lost =
