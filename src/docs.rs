@@ -26,7 +26,7 @@ macro_rules! of_locks {
             "crate::lock::": "Leased", "Seated", "raw", "wait";
             "crate::lock::raw::": "Bakery", "BlackWhiteBakery", "Packed", "Padded", "Peterson",
                 "PetersonSwap", "Priority", "RawLock", "Tournament", "Waiting", "Withdrawn";
-            "crate::docs::": "shared_memory", "verification", "which_lock";
+            "crate::docs::": "cost", "shared_memory", "verification", "which_lock";
         }
     };
 }
@@ -164,6 +164,10 @@ pub mod proofs {}
 #[doc = include_str!("../docs/which-lock.md")]
 pub mod which_lock {}
 
+#[doc = labels!()]
+#[doc = include_str!("../docs/cost.md")]
+pub mod cost {}
+
 /// The examples of the README are tested too.
 #[cfg(all(doctest, feature = "message"))]
 #[doc = include_str!("../README.md")]
@@ -171,7 +175,7 @@ pub struct Readme;
 
 #[cfg(all(test, feature = "message"))]
 mod tests {
-    const PAGES: [&str; 7] = [
+    const PAGES: [&str; 8] = [
         include_str!("../docs/shared-memory.md"),
         include_str!("../docs/messages.md"),
         include_str!("../docs/elections.md"),
@@ -179,6 +183,7 @@ mod tests {
         include_str!("../docs/explored.md"),
         include_str!("../docs/proofs.md"),
         include_str!("../docs/which-lock.md"),
+        include_str!("../docs/cost.md"),
     ];
 
     /// The labels that a text defines, and what they mean.

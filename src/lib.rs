@@ -77,6 +77,7 @@
 //! - [`explored`]: what was explored of the algorithms.
 //! - [`proofs`]: what is proved for any number of nodes.
 //! - [`which_lock`](docs::which_lock): which lock when, by measurement.
+//! - [`cost`](docs::cost): what an entry costs by the number of threads, counted.
 //!
 //! # When not to use it
 //!
