@@ -49,19 +49,23 @@ macro_rules! of_messages {
     () => {
         items! {
             "crate::": "message";
-            "crate::docs::": "elections", "explored", "messages", "proofs";
+            "crate::docs::": "elections", "explored", "failures", "messages", "proofs",
+                "remedies";
             "crate::message::": "Bully", "BullyHalt", "BullyHalt::gated", "ChangRoberts", "Echo",
                 "Elected", "Election", "Epoch", "Extinction", "Graph", "LeLann", "Leadership",
-                "Renamed", "RingElection";
+                "Renamed", "RingElection", "Witness";
             "crate::message::": "CarvalhoRoucairol", "CentralCoordinator", "Claims", "Exclusive",
-                "Input", "Lamport", "Machine", "Maekawa", "Outbox", "Output", "Phase", "Protocol",
+                "Input", "Lamport", "Machine", "Maekawa", "Majority", "Outbox", "Output", "Phase", "Protocol",
                 "RaymondK", "RicartAgrawala", "Shared", "SinghalDynamic", "actor", "quorum",
                 "registry", "sim", "step", "step_lock";
             "crate::message::": "BantaEfficient", "BantaFair", "BantaK", "BantaSimple",
                 "NaimiTrehel", "NaimiTrehelQueue", "Raymond", "RicartAgrawalaToken",
                 "SinghalHeuristic", "SuzukiKasami", "TokenRing";
             "crate::message::": "Claims::bypass", "Claims::cost", "Claims::invariant",
-                "Claims::order", "Claims::token", "Machine::CHANNELS";
+                "Claims::order", "Claims::token", "Machine::CHANNELS",
+                "Protocol::WITHDRAWS";
+            "crate::message::fault::": "remedy";
+            "crate::message::fault::remedy::": "MendedRing", "Regenerating", "Succession", "Surviving";
             "crate::message::banta_efficient::": "Late::Hardened", "Late::Strict";
             "crate::message::sim::": "Delay", "Report", "Workload";
             "crate::message::actor::": "Assembly", "Builder::period", "Builder::traced", "Cluster::shutdown",
@@ -77,8 +81,10 @@ macro_rules! of_messages {
         targets! {
             "elections" => "https://docs.rs/exclusion/latest/exclusion/docs/elections/index.html";
             "explored" => "https://docs.rs/exclusion/latest/exclusion/docs/explored/index.html";
+            "failures" => "https://docs.rs/exclusion/latest/exclusion/docs/failures/index.html";
             "messages" => "https://docs.rs/exclusion/latest/exclusion/docs/messages/index.html";
             "proofs" => "https://docs.rs/exclusion/latest/exclusion/docs/proofs/index.html";
+            "remedies" => "https://docs.rs/exclusion/latest/exclusion/docs/remedies/index.html";
         }
     };
 }
@@ -146,6 +152,16 @@ pub mod messages {}
 #[doc = include_str!("../docs/elections.md")]
 pub mod elections {}
 
+#[cfg(feature = "message")]
+#[doc = labels!()]
+#[doc = include_str!("../docs/failures.md")]
+pub mod failures {}
+
+#[cfg(feature = "message")]
+#[doc = labels!()]
+#[doc = include_str!("../docs/remedies.md")]
+pub mod remedies {}
+
 #[doc = labels!()]
 #[doc = include_str!("../docs/verification.md")]
 pub mod verification {}
@@ -175,10 +191,12 @@ pub struct Readme;
 
 #[cfg(all(test, feature = "message"))]
 mod tests {
-    const PAGES: [&str; 8] = [
+    const PAGES: [&str; 10] = [
         include_str!("../docs/shared-memory.md"),
         include_str!("../docs/messages.md"),
         include_str!("../docs/elections.md"),
+        include_str!("../docs/failures.md"),
+        include_str!("../docs/remedies.md"),
         include_str!("../docs/verification.md"),
         include_str!("../docs/explored.md"),
         include_str!("../docs/proofs.md"),

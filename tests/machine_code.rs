@@ -93,6 +93,15 @@ const ROWS: &[Row] = &[
     row("asm_pooled_call", ONE, AtLeast(1), &["pooled::CALL"]),
     row("asm_pooled_leave_line", NONE, AtLeast(1), &["pooled::LAST_LEAVES", "pooled::LEAVE"]),
 
+    row("asm_condition_enter", NONE, AtLeast(1), &["condition::ENTER"]),
+    row("asm_condition_notify", AtLeast(1), AtLeast(3), &["condition::CLAIM"]),
+    row("asm_condition_admit", AtLeast(1), AtLeast(1), &["condition::HAND_OVER"]),
+    row("asm_condition_await", NONE, ONE, &["condition::AWAIT"]),
+
+    row("asm_gate_try_enter", NONE, AtLeast(1), &["gate::ENTER"]),
+    row("asm_gate_step_in", NONE, AtLeast(3), &["gate::STEP_IN", "gate::ANNOUNCE"]),
+    row("asm_gate_leave", NONE, ONE, &["gate::LEAVE"]),
+
     row("asm_pool_take", NONE, AtLeast(1), &["pool::TAKE", "pool::GIVE"]),
     row("asm_pool_give", NONE, AtLeast(1), &["pool::TAKE", "pool::GIVE"]),
 
@@ -362,7 +371,11 @@ fn are_as_documented(functions: &BTreeMap<String, Function>, processor: &str) {
         read.insert(edge.to_owned());
     }
     assert!(waits.next().is_some(), "nobody waits");
-    assert_eq!(read, documented.into_keys().collect(), "an edge that is not read");
+    // The others are loads and stores that are compiled into something larger.
+    for (edge, names) in documented.iter().filter(|(edge, _)| !read.contains(*edge)) {
+        let is_plain = ["mov", "ldar", "stlr"].contains(&&*names[0]) && names.len() == 1;
+        assert!(is_plain, "{edge} is not read");
+    }
 }
 
 #[test]
@@ -395,7 +408,8 @@ fn no_edge_that_must_be_an_instruction_is_left_out() {
             let is_half = halves.iter().any(|half| rest.contains(half));
             // Here an access that carries an edge is a read-modify-write, if it is no load or
             // store.
-            let has_words = ["leased", "parking", "pooled", "pool", "slot"].contains(&file);
+            let has_words = ["leased", "parking", "pooled", "pool", "slot", "condition", "gate"]
+                .contains(&file);
             let mut accesses =
                 [".load(", ".store("].into_iter().flat_map(|name| rest.split(name).skip(1));
             let is_plain = accesses.any(|access| {

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use command::{check, cost, diagram, elect, list, locks, messages, report};
+use command::{check, cost, diagram, elect, faults, list, locks, messages, report};
 
 /// Measures the locks of `exclusion` beside their peers, counts messages beside their formulas, and
 /// explores both.
@@ -41,6 +41,8 @@ enum Command {
     Messages(messages::Messages),
     /// Elections and spanning trees: who asks whom, who leads, counted beside their formulas
     Elect(elect::ElectCommand),
+    /// What a fault does to each algorithm, explored; and whether it survives with the layers for it
+    Faults(faults::FaultsCommand),
     /// Explore every reachable state of a distributed algorithm, or of a lock over registers
     Check(check::CheckCommand),
     /// A space-time diagram of a small run, as SVG
@@ -57,6 +59,7 @@ fn main() -> ExitCode {
         Some(Command::Cost(cost)) => cost.run(),
         Some(Command::Messages(messages)) => messages.run(),
         Some(Command::Elect(elect)) => elect.run(),
+        Some(Command::Faults(faults)) => faults.run(),
         Some(Command::Check(check)) => check.run(),
         Some(Command::Diagram(diagram)) => diagram.run(),
         Some(Command::Report(report)) => report.run(),

@@ -5,6 +5,9 @@
 //! | layer | what it is |
 //! |---|---|
 //! | `mutex` | [`BakeryMutex`], [`TournamentMutex`]: data and guards, over `lock_api` |
+//! | `condvar` | [`BakeryCondvar`], whose waiters sit in the line of their mutex |
+//! | `rwlock`, `semaphore` | [`BakeryRwLock`], [`BakerySemaphore`] |
+//! | `gate` | what these two have in common: so many inside at a time, in the order of arrival |
 //! | `with` | [`BakeryMutex::with`] and its relatives: critical sections as closures |
 //! | `pooled` | [`Pooled`]: one word, and a bakery from a pool while threads wait |
 //! | `leased` | [`Leased`]: a raw lock for any number of threads, and where they sleep |
@@ -43,6 +46,10 @@ pub mod lines {
 pub use owned::{Seat, SeatGuard, Seated};
 
 // Leasing a seat takes a compare-and-swap.
+#[cfg(all(feature = "std", target_has_atomic = "64"))]
+mod condvar;
+#[cfg(all(feature = "std", target_has_atomic = "64"))]
+mod gate;
 #[cfg(target_has_atomic = "ptr")]
 mod leased;
 #[cfg(target_has_atomic = "ptr")]
@@ -53,8 +60,14 @@ mod policy;
 #[cfg(all(feature = "std", target_has_atomic = "64"))]
 mod pooled;
 #[cfg(all(feature = "std", target_has_atomic = "64"))]
+mod rwlock;
+#[cfg(all(feature = "std", target_has_atomic = "64"))]
+mod semaphore;
+#[cfg(all(feature = "std", target_has_atomic = "64"))]
 mod with;
 
+#[cfg(all(feature = "std", target_has_atomic = "64"))]
+pub use condvar::{BakeryCondvar, RawBakeryCondvar};
 #[cfg(target_has_atomic = "ptr")]
 pub use leased::{Lease, Leased};
 #[cfg(all(target_has_atomic = "ptr", feature = "arc_lock"))]
@@ -68,4 +81,13 @@ pub use mutex::{
 #[cfg(target_has_atomic = "ptr")]
 pub use policy::{Bypass, Policy, Strict};
 #[cfg(all(feature = "std", target_has_atomic = "64"))]
+pub use pooled::condition::Condition;
+#[cfg(all(feature = "std", target_has_atomic = "64"))]
 pub use pooled::{Pooled, Turn};
+#[cfg(all(feature = "std", target_has_atomic = "64"))]
+pub use rwlock::{
+    BakeryRwLock, BakeryRwLockReadGuard, BakeryRwLockWriteGuard, MappedBakeryRwLockReadGuard,
+    MappedBakeryRwLockWriteGuard, RawBakeryRwLock, Reading, Writing,
+};
+#[cfg(all(feature = "std", target_has_atomic = "64"))]
+pub use semaphore::{BakeryPermit, BakerySemaphore};

@@ -81,6 +81,7 @@ pub use election::{
 pub use error::{ClusterError, InputError, Refused, Violation};
 pub use fault::{
     Admission, Blueprint, Detector, Fence, Fenced, FromRegistry, Link, Overtaken, Recovering, View,
+    Witness,
 };
 pub use graph::Graph;
 pub use machine::{Channels, Input, Machine, Message, Notice, Outbox, Output, Timer};

@@ -5,10 +5,12 @@ pub(crate) mod cost;
 mod destination;
 pub(crate) mod diagram;
 pub(crate) mod elect;
+pub(crate) mod faults;
 mod graph;
 pub(crate) mod list;
 pub(crate) mod locks;
 pub(crate) mod messages;
+mod names;
 mod registry;
 pub(crate) mod report;
 

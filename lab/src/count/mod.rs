@@ -4,4 +4,5 @@
 pub mod chains;
 pub mod criteria;
 pub mod elections;
+pub mod faults;
 pub mod messages;

@@ -51,6 +51,17 @@ impl Seat {
             Self::Arbiter => "arbiter",
         }
     }
+
+    /// The one of this name.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn named(name: &str) -> Result<Self, String> {
+        Self::ALL.into_iter().find(|seat| seat.name() == name).ok_or_else(|| {
+            let names = Self::ALL.map(Self::name).join(", ");
+            format!("'{name}' is no role: take one of {names}")
+        })
+    }
 }
 
 impl Plague {
@@ -114,13 +125,11 @@ pub struct Reach {
 pub fn reach(algorithm: &Algorithm) -> Reach {
     let slow = |again, soon| Reach { nodes: 3, again, soon, users: Users::AnyTime };
     // Users act only when no message is in flight: otherwise there are too many states.
-    let quick = |nodes, soon| Reach { nodes, again: true, soon, users: Users::Unhurried };
+    let quick = |nodes| Reach { nodes, again: true, soon: true, users: Users::Unhurried };
     match algorithm.name {
-        "maekawa" => quick(4, true),
-        "maekawa_plane" => quick(7, false),
-        "majority" | "weighted_majority" => quick(3, false),
+        "maekawa" => quick(4),
+        "majority" | "weighted_majority" => quick(3),
         "lamport" => slow(false, false),
-        "ricart_agrawala" | "carvalho_roucairol" | "raymond_k" => slow(true, false),
         _ => slow(true, true),
     }
 }
@@ -255,4 +264,41 @@ impl Depended {
 fn is_asked<P: Protocol>(state: &State<P>, node: NodeId) -> bool {
     let others = state.waiting().chain(state.inside()).any(|other| other != node);
     others && state.phase(node).is_idle()
+}
+
+/// The cells as a table for the documentation, a row for each algorithm. Where the shortest way to
+/// the worst is longer than nothing, its number of steps stands behind it.
+pub fn markdown(cells: &[Cell]) -> String {
+    let mut text = "\
+| algorithm | nodes | idle dies | idle with the token dies | requester dies | holder dies \
+| coordinator, arbiter or inner node dies | a message is lost |
+|---|---|---|---|---|---|---|---|
+"
+    .to_owned();
+    let mut rest = cells;
+    while let Some(first) = rest.first() {
+        let count = rest.iter().take_while(|cell| cell.algorithm == first.algorithm).count();
+        let (row, others) = rest.split_at(count);
+        text += &format!("| `{}` | {} |", first.algorithm, first.nodes);
+        for seat in Seat::ALL {
+            let cell = row.iter().find(|cell| cell.plague == Plague::Dies(seat));
+            text += &format!(" {} |", cell.map_or_else(String::new, in_short));
+        }
+        let lost = row.iter().filter_map(|cell| match cell.plague {
+            Plague::Lost(kind) => Some(format!("{kind}: {}", in_short(cell))),
+            Plague::Dies(_) => None,
+        });
+        text += &format!(" {} |\n", lost.collect::<Vec<_>>().join("; "));
+        rest = others;
+    }
+    text
+}
+
+/// The outcome, and how many steps lead to it. Nothing if the fault cannot be.
+fn in_short(cell: &Cell) -> String {
+    match (cell.outcome, cell.steps()) {
+        (None, _) => String::new(),
+        (Some(outcome), 0) => outcome.to_string(),
+        (Some(outcome), steps) => format!("{outcome} ({steps})"),
+    }
 }

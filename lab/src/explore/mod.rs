@@ -1,6 +1,7 @@
 //! Exhaustive exploration: of the algorithms, of the locks register by register, and of variants of
 //! both that are broken on purpose.
 
+pub mod armies;
 pub mod broken;
 pub mod drafts;
 pub mod elections;

@@ -50,6 +50,20 @@ macro_rules! constructor {
 }
 pub(crate) use constructor;
 
+/// A value that is made in a constant or, under loom, when it is first used.
+#[cfg(all(feature = "std", target_has_atomic = "64"))]
+macro_rules! late {
+    ($value:expr) => {{
+        #[cfg(not(exclusion_loom))]
+        let late = $crate::lock::sync::Late::new($value);
+        #[cfg(exclusion_loom)]
+        let late = $crate::lock::sync::Late::new(|| $value);
+        late
+    }};
+}
+#[cfg(all(feature = "std", target_has_atomic = "64"))]
+pub(crate) use late;
+
 #[cfg(exclusion_count)]
 pub mod counted;
 
@@ -70,6 +84,8 @@ mod machine {
     #[cfg(feature = "std")]
     pub(crate) use ::parking_lot_core;
 
+    #[cfg(all(feature = "std", target_has_atomic = "64"))]
+    pub(crate) use super::cells::Late;
     pub(crate) use super::cells::{MutPtr, UnsafeCell};
 
     /// Orders everything before it against everything after it, stores against later loads too.
@@ -179,6 +195,27 @@ mod machine {
 
 #[cfg(not(exclusion_loom))]
 mod cells {
+    /// A value that is made in a constant: see `late!`.
+    #[cfg(all(feature = "std", target_has_atomic = "64"))]
+    pub(crate) struct Late<T>(T);
+
+    #[cfg(all(feature = "std", target_has_atomic = "64"))]
+    impl<T> Late<T> {
+        pub(crate) const fn new(value: T) -> Self {
+            Self(value)
+        }
+    }
+
+    #[cfg(all(feature = "std", target_has_atomic = "64"))]
+    impl<T> core::ops::Deref for Late<T> {
+        type Target = T;
+
+        #[inline(always)]
+        fn deref(&self) -> &T {
+            &self.0
+        }
+    }
+
     /// `core`'s cell with the accessor of loom's.
     pub(crate) struct UnsafeCell<T>(core::cell::UnsafeCell<T>);
 
@@ -212,6 +249,27 @@ mod cells {
 mod modelled {
     pub(crate) use loom::cell::{MutPtr, UnsafeCell};
     pub(crate) use loom::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize};
+
+    /// A value that is made when it is first used, since loom's atomics cannot be made in a
+    /// constant. Loom runs one thread at a time, and making it is no step of any.
+    pub(crate) struct Late<T> {
+        value: std::sync::OnceLock<T>,
+        make: fn() -> T,
+    }
+
+    impl<T> Late<T> {
+        pub(crate) const fn new(make: fn() -> T) -> Self {
+            Self { value: std::sync::OnceLock::new(), make }
+        }
+    }
+
+    impl<T> core::ops::Deref for Late<T> {
+        type Target = T;
+
+        fn deref(&self) -> &T {
+            self.value.get_or_init(self.make)
+        }
+    }
 
     pub(crate) fn full_fence() {
         loom::sync::atomic::fence(super::Ordering::SeqCst);

@@ -422,6 +422,10 @@ impl<P: Protocol> Protocol for Link<P> {
         self.inner.entries_at_a_time()
     }
 
+    fn goes_on_without(&self, dead: &Self) -> bool {
+        self.inner.goes_on_without(&dead.inner)
+    }
+
     fn admission(&self) -> Option<&Admission> {
         self.inner.admission()
     }

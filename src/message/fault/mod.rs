@@ -20,6 +20,7 @@ pub mod link;
 pub mod recovery;
 pub mod remedy;
 pub mod view;
+pub mod witness;
 
 pub use blueprint::{Blueprint, FromRegistry};
 pub use detector::Detector;
@@ -27,3 +28,4 @@ pub use fence::{Admission, Fence, Fenced, Overtaken};
 pub use link::Link;
 pub use recovery::Recovering;
 pub use view::View;
+pub use witness::Witness;

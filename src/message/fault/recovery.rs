@@ -444,6 +444,11 @@ impl<B: Blueprint> Protocol for Recovering<B> {
         self.blueprint.entries_at_a_time()
     }
 
+    /// It recovers, whatever the other was doing.
+    fn goes_on_without(&self, _dead: &Self) -> bool {
+        true
+    }
+
     fn admission(&self) -> Option<&Admission> {
         self.admission.as_ref().filter(|_| self.phase.is_inside())
     }

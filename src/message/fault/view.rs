@@ -9,7 +9,7 @@
 //! |---|---|---|
 //! | `HALT(epoch)` | a new view is called; a node is in reach again meanwhile | all others; it |
 //! | `STATE(epoch, state)` | a `HALT` comes, of the greatest epoch so far | its sender |
-//! | `PROMISED(epoch)` | a `HALT` comes that is too old | its sender, who calls again |
+//! | `PROMISED(epoch)` | a `HALT` comes that is too old, in a view | its sender, who calls again |
 //! | `LEFT(epoch)` | a user leaves that was inside in the `STATE` | the caller of the epoch |
 //! | `INSTALL(epoch, members)` | all that are not suspected have answered, none is inside | them |
 //!
@@ -395,7 +395,12 @@ impl Views {
 
     fn halt(&mut self, from: NodeId, epoch: Epoch, standing: Standing, out: Out<'_>) -> News {
         if epoch < self.promised {
-            out.send_to(from, Message::Promised(self.promised));
+            // Otherwise a greater call is under way, which halts the sender in its turn. If the
+            // sender answered a refusal of that with a still greater call, two could go on so for
+            // ever.
+            if self.stage == Stage::Settled {
+                out.send_to(from, Message::Promised(self.promised));
+            }
             return News::None;
         }
         let is_new = epoch > self.promised;

@@ -212,6 +212,7 @@ impl<P: Machine> Replay<'_, P> {
             Happening::Calls => Ok(Input::Elect),
             Happening::Requests => Ok(Input::Request),
             Happening::Leaves => Ok(Input::Release),
+            Happening::Withdraws => Ok(Input::Withdraw),
             Happening::Learns(notice) => Ok(Input::Notice(notice)),
             Happening::TimesOut(timer) => {
                 let timers = &mut self.in_flight.timers;

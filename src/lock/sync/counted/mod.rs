@@ -20,7 +20,7 @@ pub mod ledger;
 pub(crate) mod parking_lot_core;
 mod tasks;
 
-pub(crate) use super::cells::{MutPtr, UnsafeCell};
+pub(crate) use super::cells::{Late, MutPtr, UnsafeCell};
 
 use super::Ordering;
 use ledger::Access;
@@ -120,6 +120,17 @@ macro_rules! integer {
                 })
             }
 
+            /// As `compare_exchange`: it never fails for nothing here.
+            pub(crate) fn compare_exchange_weak(
+                &self,
+                current: $value,
+                new: $value,
+                success: Ordering,
+                failure: Ordering,
+            ) -> Result<$value, $value> {
+                self.compare_exchange(current, new, success, failure)
+            }
+
             $(
                 /// A read-modify-write, as in `core`.
                 #[allow(dead_code, reason = "unit tests of the locks use more of them")]
@@ -137,24 +148,11 @@ integer! {
 }
 integer! {
     /// A counted word of 64 bits.
-    AtomicU64 u64; fetch_sub fetch_and fetch_or
+    AtomicU64 u64; fetch_add fetch_sub fetch_and fetch_or
 }
 atomic! {
     /// A counted pointer.
     AtomicPtr [T] *mut T
-}
-
-impl AtomicUsize {
-    /// It never fails for nothing here.
-    pub(crate) fn compare_exchange_weak(
-        &self,
-        current: usize,
-        new: usize,
-        success: Ordering,
-        failure: Ordering,
-    ) -> Result<usize, usize> {
-        self.compare_exchange(current, new, success, failure)
-    }
 }
 
 /// Memory is sequentially consistent: the fence is counted, and does nothing.

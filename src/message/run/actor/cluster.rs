@@ -11,7 +11,7 @@ use super::data::{DataOf, Guarded};
 use super::error::{Down, HandleError, IsDown, StartError};
 use super::handle::Handle;
 use super::post::{Mail, Post, Wires};
-use super::reach::Reach;
+use super::reach::{Reach, Weather};
 use super::record::Record;
 use super::serve::serve;
 use crate::lock::sync::threads::{Arc, JoinHandle, Mutex, Receiver, Sender, channel, spawn};
@@ -34,6 +34,8 @@ pub(super) struct Shared<P: Protocol, T> {
     pub(super) period: Duration,
     /// The seed from which messages are shuffled, if they are.
     pub(super) shuffle: Option<u64>,
+    /// How messages are lost and doubled, if they are.
+    pub(super) weather: Option<Weather>,
     /// Which nodes are down or cut off, where that is no reason for the others to stop.
     pub(super) reach: Reach,
     /// Why nobody is let in any more. The first reason stays.
@@ -74,7 +76,12 @@ impl<P: Protocol, T> Shared<P, T> {
     ) -> Result<(), IsDown> {
         let post = self.post(resource, me);
         let wires = self.wires(resource, me);
-        match self.watched(me, || post.state()?.step(input, number, &wires)) {
+        let give = || {
+            let mut state = post.state()?;
+            // What comes to a node that is down is lost.
+            if state.gone { Ok(false) } else { state.step(input, number, &wires) }
+        };
+        match self.watched(me, give) {
             Ok(true) => post.tell_user(),
             Ok(false) => {}
             Err(_) => return Err(IsDown),
@@ -165,6 +172,7 @@ where
             resources: Vec::new(),
             period: Builder::<P, T>::PERIOD,
             shuffle: None,
+            weather: None,
             traced: false,
         }
     }
@@ -219,17 +227,6 @@ where
     /// If there is no such resource.
     pub fn messages_of(&self, resource: &str) -> Result<Traffic, HandleError> {
         Ok(self.sent_for(self.find(resource)?))
-    }
-
-    /// Stops a node, as if its machine were switched off. These algorithms cannot go on without it,
-    /// so the others stop too, and nobody is let in after that.
-    ///
-    /// # Errors
-    /// If there is no such node.
-    pub fn stop_node(&self, node: NodeId) -> Result<(), ClusterError> {
-        ClusterError::check_node(node, self.nodes())?;
-        self.shared.bring_down(&Down::Stopped(node));
-        Ok(())
     }
 
     /// Stops all nodes and waits for their threads. A user that waits to be let in is told so; one
@@ -322,6 +319,7 @@ pub struct Builder<P: Protocol, T> {
     resources: Vec<(String, Vec<P>, T)>,
     period: Duration,
     shuffle: Option<u64>,
+    weather: Option<Weather>,
     traced: bool,
 }
 
@@ -350,6 +348,28 @@ where
     /// Lets messages overtake each other at random, as channels without order may.
     pub fn shuffled(mut self, seed: u64) -> Self {
         self.shuffle = Some(seed);
+        self
+    }
+
+    /// Lets messages be lost, and arrive twice, with these probabilities, by a seed. Algorithms do
+    /// not stand that by themselves: put a [`Link`](crate::message::Link) under them.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use exclusion::message::actor::Cluster;
+    /// use exclusion::message::{Link, RicartAgrawala};
+    ///
+    /// let nodes = Link::over(RicartAgrawala::cluster(3)?);
+    /// let builder = Cluster::builder().resource("tally", nodes, 0);
+    /// let cluster = builder.period(Duration::from_millis(2)).losing(0.1, 0.1, 7).start()?;
+    /// for user in &mut cluster.handles() {
+    ///     *user.lock()? += 1;
+    /// }
+    /// assert_eq!(cluster.shutdown().into_data(), Some(3));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn losing(mut self, loss: f64, duplication: f64, seed: u64) -> Self {
+        self.weather = Some(Weather { loss, duplication, seed });
         self
     }
 
@@ -408,6 +428,7 @@ where
             receivers: receivers.into_iter().map(Mutex::new).collect(),
             period: self.period,
             shuffle: self.shuffle,
+            weather: self.weather,
             reach: Reach::new(first),
             down: Mutex::new(None),
         });

@@ -68,6 +68,37 @@ impl Error for StartError {
     }
 }
 
+/// Why a node is not killed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum KillError {
+    /// There is no such node.
+    Cluster(ClusterError),
+    /// Its user is inside.
+    Inside(NodeId),
+}
+
+impl fmt::Display for KillError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Cluster(cluster) => cluster.fmt(f),
+            Self::Inside(node) => {
+                write!(f, "the user of {node} is inside: drop its guard before the node is killed")
+            }
+        }
+    }
+}
+
+impl Error for KillError {
+    /// What is behind the cause: the cause itself is in the words of this error.
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Cluster(cluster) => cluster.source(),
+            Self::Inside(_) => None,
+        }
+    }
+}
+
 /// Why there is no such handle.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]

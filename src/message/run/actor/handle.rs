@@ -43,9 +43,9 @@ impl<P: Protocol, T> Handle<P, T> {
 
     /// Asks to enter, and waits at most until the timeout.
     ///
-    /// No algorithm here can take a request back. After a timeout the request stands. Either its
-    /// node is let in later and leaves at once, or the next `lock` takes it over. If the entry and
-    /// the timeout come at the same moment, the entry counts.
+    /// After a timeout the request is taken back, if the algorithm [can](Protocol::WITHDRAWS) do
+    /// that. If not, it stands: either its node is let in later and leaves at once, or the next
+    /// `lock` takes it over. If the entry and the timeout come at the same moment, the entry counts.
     ///
     /// # Errors
     /// If the cluster is down, or goes down meanwhile.
@@ -71,9 +71,13 @@ impl<P: Protocol, T> Handle<P, T> {
         let wires = self.shared.wires(self.resource, self.node);
         let entered = self.shared.watched(self.node, || {
             let mut state = post.state()?;
+            if let Some(why) = &state.fate {
+                return Ok(Err(why.clone()));
+            }
             // A user that has given up still waits for its turn.
-            if state.user.is_idle() { state.try_enter(&wires) } else { Ok(false) }
-        })?;
+            let entered = if state.user.is_idle() { state.try_enter(&wires)? } else { false };
+            Ok(Ok(entered))
+        })??;
         if entered { self.enter().map(Some) } else { Ok(None) }
     }
 
@@ -83,12 +87,15 @@ impl<P: Protocol, T> Handle<P, T> {
         self.check_outside()?;
         let let_in = self.shared.watched(self.node, || {
             let mut state = self.shared.post(self.resource, self.node).state()?;
+            if let Some(why) = &state.fate {
+                return Ok(Err(why.clone()));
+            }
             if state.gave_up {
                 state.gave_up = false;
-                return Ok(false);
+                return Ok(Ok(false));
             }
-            state.step(Input::Request, 0, &self.shared.wires(self.resource, self.node))
-        })?;
+            state.step(Input::Request, 0, &self.shared.wires(self.resource, self.node)).map(Ok)
+        })??;
         if let_in { Ok(true) } else { self.wait(deadline) }
     }
 
@@ -98,9 +105,16 @@ impl<P: Protocol, T> Handle<P, T> {
         let mut time_is_up = false;
         loop {
             self.shared.check()?;
+            if let Some(why) = &state.fate {
+                return Err(why.clone());
+            }
             // Under one lock: either the entry or the end of the time comes first.
             if state.user.is_inside() {
                 return Ok(true);
+            }
+            if time_is_up && P::WITHDRAWS {
+                drop(state);
+                return self.withdraw();
             }
             if time_is_up {
                 state.gave_up = true;
@@ -108,6 +122,17 @@ impl<P: Protocol, T> Handle<P, T> {
             }
             (state, time_is_up) = post.wait(state, deadline)?;
         }
+    }
+
+    /// Takes the request back, unless the entry comes first. Says whether it does.
+    fn withdraw(&self) -> Result<bool, Down> {
+        self.shared.watched(self.node, || {
+            let mut state = self.shared.post(self.resource, self.node).state()?;
+            if state.user.is_inside() {
+                return Ok(true);
+            }
+            state.step(Input::Withdraw, 0, &self.shared.wires(self.resource, self.node))
+        })
     }
 
     /// A user that is inside has borrowed the handle, unless its guard was forgotten. Then it never

@@ -29,15 +29,21 @@
 //!
 //! # When a node dies
 //!
-//! These algorithms need an answer from every node that they ask. If one panics, refuses a message
-//! or is [stopped](Cluster::stop_node), nobody can be let in any more. Every user that waits, or
-//! asks later, gets a [`Down`] that says why. A user that is inside may finish.
+//! These algorithms need an answer from every node that they ask. If one panics or refuses a
+//! message, nobody can be let in any more. Every user that waits, or asks later, gets a [`Down`]
+//! that says why. A user that is inside may finish. If a node is [stopped](Cluster::stop_node),
+//! those go on that can do without it.
+//!
+//! A node can also be [killed](Cluster::kill_node) and [restarted](Cluster::restart_node), or stand
+//! still [for a while](Cluster::pause_node), and messages can be [lost](Builder::losing) and doubled
+//! by a seed. What stands that is in [`fault`](crate::message::fault).
 #![forbid(unsafe_code)]
 
 mod assembly;
 mod cluster;
 mod data;
 mod error;
+mod fate;
 mod handle;
 mod post;
 mod reach;
@@ -47,5 +53,5 @@ mod serve;
 pub use assembly::{Assembly, AssemblyReport};
 pub use cluster::{Builder, Cluster, Ended};
 pub use data::{DataOf, Guarded};
-pub use error::{Down, HandleError, StartError};
+pub use error::{Down, HandleError, KillError, StartError};
 pub use handle::{Guard, Handle};

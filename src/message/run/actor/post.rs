@@ -25,12 +25,15 @@ pub(super) enum Mail<M> {
     Stop,
 }
 
-/// What a node of an election is to do.
+/// What a node is to do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Order {
     Elect,
     Crash,
     Recover,
+    /// To stand still: what comes waits.
+    Pause,
+    Resume,
     /// To look who is cut off, and who is not any more.
     Look,
 }
@@ -49,12 +52,12 @@ pub(super) struct Post<P: Protocol> {
 /// |---|---|---|---|
 /// | `Idle` | no | `lock` | `Waiting`, or `Inside` at once |
 /// | `Waiting` | no | the node lets it in | `Inside` |
-/// | `Waiting` | no | its time runs out | it gave up |
+/// | `Waiting` | no | its time runs out | `Idle` if the node can withdraw, else it gave up |
 /// | `Waiting` | yes | the node lets it in | `Idle`: released at once |
 /// | `Waiting` | yes | `lock` | `Waiting`, not given up: the old request stands for the new one |
 /// | `Inside` | no | the guard is dropped | `Idle` |
 pub(super) struct State<P: Protocol> {
-    node: P,
+    pub(super) node: P,
     pub(super) user: Phase,
     /// Whether the user no longer wants what it asked for.
     pub(super) gave_up: bool,
@@ -63,6 +66,10 @@ pub(super) struct State<P: Protocol> {
     taken: bool,
     /// How often it has crashed.
     pub(super) life: u32,
+    /// Whether it is down.
+    pub(super) gone: bool,
+    /// Why its user is not served any more, although the cluster goes on.
+    pub(super) fate: Option<Down>,
 }
 
 impl<P: Protocol> Post<P> {
@@ -76,6 +83,8 @@ impl<P: Protocol> Post<P> {
             sent: Traffic::default(),
             taken: false,
             life: 0,
+            gone: false,
+            fate: None,
         };
         Self { me, state: Mutex::new(state), news: Condvar::new(), entries_at_a_time }
     }
@@ -110,6 +119,12 @@ impl<P: Protocol> Post<P> {
         let mut state = self.state_at_any_rate();
         state.life += 1;
         state.life
+    }
+
+    /// The node is up again, and its user may ask.
+    pub(super) fn revive(&self) {
+        let mut state = self.state_at_any_rate();
+        (state.gone, state.fate) = (false, None);
     }
 
     pub(super) fn sent(&self) -> Traffic {

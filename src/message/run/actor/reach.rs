@@ -3,7 +3,48 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{PoisonError, RwLock};
 
+use crate::message::random::Random;
 use crate::message::{NodeId, NodeSet};
+
+/// How probable it is that a message is lost, or arrives twice, and the seed of the chances.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Weather {
+    pub(super) loss: f64,
+    pub(super) duplication: f64,
+    pub(super) seed: u64,
+}
+
+/// What becomes of a message.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Passage {
+    Arrives,
+    IsLost,
+    IsDoubled,
+}
+
+/// The chances of one node's inbox.
+pub(super) struct Chances {
+    weather: Weather,
+    random: Random,
+}
+
+impl Chances {
+    pub(super) fn new(weather: Weather, me: NodeId) -> Self {
+        // Each node has chances of its own.
+        let random = Random::new(weather.seed.wrapping_add(u64::from(me.0) << 32));
+        Self { weather, random }
+    }
+
+    pub(super) fn draw(&mut self) -> Passage {
+        if self.random.fraction() < self.weather.loss {
+            Passage::IsLost
+        } else if self.random.fraction() < self.weather.duplication {
+            Passage::IsDoubled
+        } else {
+            Passage::Arrives
+        }
+    }
+}
 
 /// Who can be reached. Whoever changes it sends mail about the change afterwards, through a channel
 /// that synchronises. A node that has that mail therefore sees the change, so `Release` and

@@ -25,10 +25,11 @@ impl Record {
         Step { scribe, time, node }
     }
 
-    /// A node crashes.
-    pub(super) fn crash(&self, node: NodeId) {
+    /// Something befalls a node.
+    pub(super) fn note(&self, node: NodeId, happening: Happening) {
+        let mut scribe = self.scribe();
         let time = Time::units(self.began.elapsed().as_secs_f64() * 1e6);
-        self.scribe().trace.note(time, node, Happening::Crashes);
+        scribe.trace.note(time, node, happening);
     }
 
     /// What has been written so far.

@@ -7,35 +7,41 @@ use std::time::Instant;
 use super::cluster::Shared;
 use super::error::IsDown;
 use super::post::{Mail, Order};
+use super::reach::{Chances, Passage};
 use crate::lock::sync::threads::{Receiver, receive_until};
 use crate::message::random::Random;
-use crate::message::{Input, NodeId, NodeSet, Notice, Protocol, Timer};
+use crate::message::{Happening, Input, NodeId, NodeSet, Notice, Protocol, Timer};
 
 /// Runs a node until it is told to stop, or something is wrong.
 pub(super) fn serve<P: Protocol, T>(shared: &Shared<P, T>, me: NodeId) {
     let inbox = shared.receivers[me.index()].lock().expect("nobody else locks it");
     let mut inbox = Inbox::new(&inbox, shared.shuffle.map(|seed| seed ^ u64::from(me.0)));
-    let mut node =
-        Serving { shared, me, timers: BinaryHeap::new(), life: Life::new(shared.inboxes.len()) };
+    let mut node = Serving {
+        shared,
+        me,
+        timers: BinaryHeap::new(),
+        life: Life::new(shared.inboxes.len()),
+        chances: shared.weather.map(|weather| Chances::new(weather, me)),
+        held: None,
+    };
     loop {
         let due = node.timers.peek().map(|Reverse((due, ..))| *due);
+        // A node that stands still takes orders only.
+        let due = due.filter(|_| node.held.is_none());
         // A timer that is due goes before the inbox. Otherwise a busy node would never see its
         // timers.
         let mail =
             if due.is_some_and(|due| due <= Instant::now()) { None } else { inbox.next(due) };
+        let mail = match (mail, &mut node.held) {
+            (Some(mail), Some(held)) if !matches!(mail, Mail::Order(_) | Mail::Stop) => {
+                held.push(mail);
+                continue;
+            }
+            (mail, _) => mail,
+        };
         let goes_on = match mail {
-            Some(Mail::Message { resource, from, message, number }) => {
-                node.receive(resource, from, message, number)
-            }
-            Some(Mail::Timer { resource, timer, due, life }) => {
-                if life == node.life.number {
-                    node.timers.push(Reverse((due, resource, timer)));
-                }
-                Ok(())
-            }
-            Some(Mail::Order(order)) => node.obey(order),
-            Some(Mail::Fate { node: other, is_down }) => node.learn(other, is_down),
             Some(Mail::Stop) => return,
+            Some(mail) => node.take(mail),
             None => {
                 let Some(Reverse((_, resource, timer))) = node.timers.pop() else { return };
                 shared.step(resource, me, Input::Timeout(timer), 0)
@@ -53,6 +59,10 @@ struct Serving<'a, P: Protocol, T> {
     me: NodeId,
     timers: BinaryHeap<Reverse<(Instant, usize, Timer)>>,
     life: Life,
+    /// How messages to it are lost and doubled, if they are.
+    chances: Option<Chances>,
+    /// What has come while it stands still.
+    held: Option<Vec<Mail<P::Message>>>,
 }
 
 /// Whether the node is down, how often it was, and of whom it was told that it is.
@@ -70,6 +80,24 @@ impl Life {
 
 impl<P: Protocol, T> Serving<'_, P, T> {
     #[inline]
+    fn take(&mut self, mail: Mail<P::Message>) -> Result<(), IsDown> {
+        match mail {
+            Mail::Message { resource, from, message, number } => {
+                self.receive(resource, from, message, number)
+            }
+            Mail::Timer { resource, timer, due, life } => {
+                if life == self.life.number {
+                    self.timers.push(Reverse((due, resource, timer)));
+                }
+                Ok(())
+            }
+            Mail::Order(order) => self.obey(order),
+            Mail::Fate { node, is_down } => self.learn(node, is_down),
+            Mail::Stop => Ok(()),
+        }
+    }
+
+    #[inline]
     fn receive(
         &mut self,
         resource: usize,
@@ -80,11 +108,51 @@ impl<P: Protocol, T> Serving<'_, P, T> {
         if self.life.is_down || self.shared.reach.is_cut(from, self.me) {
             return Ok(());
         }
+        if let Some(chances) = &mut self.chances {
+            let passage = chances.draw();
+            if !self.passes(passage, resource, from, &message, number) {
+                return Ok(());
+            }
+        }
         // Whoever was told that the sender is down hears first that it is up.
         if self.life.told.contains(from) {
             self.learn(from, false)?;
         }
         self.shared.step(resource, self.me, Input::Receive { from, message }, number)
+    }
+
+    /// A message is lost, or will come once more. Says whether it arrives now.
+    #[cold]
+    fn passes(
+        &self,
+        passage: Passage,
+        resource: usize,
+        from: NodeId,
+        message: &P::Message,
+        number: u64,
+    ) -> bool {
+        let note = |happening| {
+            if let Some(record) = &self.shared.resources[resource].record {
+                record.note(self.me, happening);
+            }
+        };
+        match passage {
+            Passage::Arrives => {}
+            Passage::IsLost => note(Happening::Misses { from, message: number }),
+            Passage::IsDoubled => {
+                note(Happening::Doubles { from, message: number });
+                let message = message.clone();
+                let again = Mail::Message { resource, from, message, number };
+                let _ = self.shared.inboxes[self.me.index()].send(again);
+            }
+        }
+        passage != Passage::IsLost
+    }
+
+    fn note(&self, happening: &Happening) {
+        for record in self.shared.resources.iter().filter_map(|it| it.record.as_ref()) {
+            record.note(self.me, happening.clone());
+        }
     }
 
     fn obey(&mut self, order: Order) -> Result<(), IsDown> {
@@ -94,12 +162,11 @@ impl<P: Protocol, T> Serving<'_, P, T> {
                 self.life.is_down = true;
                 self.life.told.clear();
                 self.timers.clear();
+                self.held = None;
                 for resource in &self.shared.resources {
                     self.life.number = resource.posts[self.me.index()].crash();
-                    if let Some(record) = &resource.record {
-                        record.crash(self.me);
-                    }
                 }
+                self.note(&Happening::Crashes);
                 // All that it has sent is in the inboxes before this.
                 self.shared.reach.set_down(self.me, true);
                 self.tell_others(true);
@@ -107,6 +174,7 @@ impl<P: Protocol, T> Serving<'_, P, T> {
             }
             (Order::Recover, true) => {
                 self.life.is_down = false;
+                self.shared.resources.iter().for_each(|it| it.posts[self.me.index()].revive());
                 self.shared.reach.set_down(self.me, false);
                 self.tell_others(false);
                 // It is told who seems down, after what they have sent before.
@@ -122,7 +190,22 @@ impl<P: Protocol, T> Serving<'_, P, T> {
                 let nodes = self.me.others(self.shared.inboxes.len());
                 nodes.into_iter().try_for_each(|node| self.look(node))
             }
-            (Order::Elect | Order::Crash | Order::Look, true) | (Order::Recover, false) => Ok(()),
+            (Order::Pause, false) => {
+                if self.held.is_none() {
+                    self.held = Some(Vec::new());
+                    self.note(&Happening::Pauses);
+                }
+                Ok(())
+            }
+            (Order::Resume, false) => {
+                // What has come meanwhile goes first, in its order.
+                let held = self.held.take().unwrap_or_default();
+                self.note(&Happening::Resumes);
+                held.into_iter().try_for_each(|mail| self.take(mail))
+            }
+            (Order::Elect | Order::Crash | Order::Look, true)
+            | (Order::Pause | Order::Resume, true)
+            | (Order::Recover, false) => Ok(()),
         }
     }
 

@@ -1,0 +1,191 @@
+//! Whether algorithms survive a fault with the layers that are made for that, and what these cost:
+//! run in the simulator.
+
+use exclusion::message::registry::{Algorithm, Shipped, Size, Visitor};
+use exclusion::message::sim::Workload;
+use exclusion::message::sim::{Deed, Delay, Fault, Report, SimCause, SimError, Simulation};
+use exclusion::message::{
+    Claims, Detector, FromRegistry, Link, NodeId, Recovering, Role, Violation,
+};
+use serde::Serialize;
+
+/// What befalls a cluster while it is simulated.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Blow {
+    /// The first node that has the role dies, and comes back after a while, if at all.
+    Crash {
+        /// Its role.
+        role: Role,
+        /// After which time it comes back.
+        back_after: Option<f64>,
+    },
+    /// A message of this kind is lost.
+    LoseOne(&'static str),
+    /// Each message is lost with this probability.
+    Loss(f64),
+    /// These nodes are cut off for a while.
+    Cut(Vec<NodeId>),
+}
+
+impl Blow {
+    /// What it is called.
+    pub fn name(&self) -> String {
+        match self {
+            Self::Crash { role, back_after: None } => format!("{role} dies"),
+            Self::Crash { role, back_after: Some(_) } => format!("{role} dies and comes back"),
+            Self::LoseOne(kind) => format!("{kind} lost"),
+            Self::Loss(chance) => format!("loss {chance}"),
+            Self::Cut(side) => {
+                let side: Vec<_> = side.iter().map(NodeId::to_string).collect();
+                format!("{} cut off", side.join(" "))
+            }
+        }
+    }
+}
+
+/// What came of simulated runs.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Survival {
+    /// `served`, or what went wrong.
+    pub verdict: String,
+    /// Messages per entry, with all that the layers send.
+    pub messages: f64,
+    /// From asking to entering, on average, in T.
+    pub delay: f64,
+}
+
+impl Survival {
+    /// Whether everybody that lived was served, one at a time.
+    pub fn is_served(&self) -> bool {
+        self.verdict == SERVED
+    }
+}
+
+const SERVED: &str = "served";
+
+/// When all heals, and how long one may wait from then on.
+const HEALS_AT: f64 = 150.0;
+const WITHIN: f64 = 400.0;
+
+/// From when on something befalls the nodes: the second round is under way.
+const BEGINS_AT: f64 = 10.0;
+
+/// How many seeds each fault is tried with.
+const SEEDS: u64 = 4;
+
+/// Runs the algorithm as it is in its paper.
+pub struct Plain<'a>(pub &'a Blow);
+
+/// Runs the algorithm with the layers that are made for the fault: a link against loss; a link, a
+/// detector and recovery against crashes and cuts.
+pub struct Layered<'a>(pub &'a Blow);
+
+/// A size at which a cut leaves a majority, and at which there is such an arrangement.
+pub fn size(algorithm: &'static Algorithm) -> Size {
+    struct Fits;
+    impl Visitor for Fits {
+        type Output = ();
+        fn visit<P: Shipped>(self, _: &'static Algorithm, _: Vec<P>) {}
+    }
+    let fits = |nodes: &usize| algorithm.build(Size::of(*nodes), Fits).is_ok();
+    Size::of([5, 6, 7, 3].into_iter().find(fits).unwrap_or(algorithm.nodes_to_show))
+}
+
+impl Visitor for Plain<'_> {
+    type Output = Survival;
+
+    fn visit<P: Shipped>(self, _: &'static Algorithm, cluster: Vec<P>) -> Survival {
+        survive(&cluster, self.0, Role::test::<P>)
+    }
+}
+
+impl Visitor for Layered<'_> {
+    type Output = Survival;
+
+    fn visit<P: Shipped>(self, algorithm: &'static Algorithm, cluster: Vec<P>) -> Survival {
+        match self.0 {
+            Blow::LoseOne(_) | Blow::Loss(_) => {
+                survive(&Link::over(cluster), self.0, Role::test::<Link<P>>)
+            }
+            Blow::Crash { .. } | Blow::Cut(_) => {
+                let recovering = Recovering::over(algorithm, cluster).expect("it is a cluster");
+                let stack = recovering.into_iter().map(Link::new).map(Detector::reliable);
+                survive(&stack.collect::<Vec<_>>(), self.0, in_role::<P>)
+            }
+        }
+    }
+}
+
+type Stack<P> = Detector<Link<Recovering<FromRegistry<P>>>>;
+
+/// Whether the lock of a node has this role: the layers know of no token.
+fn in_role<P: Shipped>(role: Role) -> fn(&Stack<P>) -> bool {
+    fn has<P: Shipped>(node: &Stack<P>, role: Role) -> bool {
+        node.inner().inner().lock().is_some_and(|lock| role.is_of(lock))
+    }
+    match role {
+        Role::Idle => |node| has(node, Role::Idle),
+        Role::IdleWithToken => |node| has(node, Role::IdleWithToken),
+        Role::Requester => |node| has(node, Role::Requester),
+        _ => |node| has(node, Role::Holder),
+    }
+}
+
+/// Runs a cluster with several seeds, until one goes wrong.
+fn survive<P: Claims>(cluster: &[P], blow: &Blow, test: fn(Role) -> fn(&P) -> bool) -> Survival {
+    let mut survival = Survival { verdict: SERVED.to_owned(), messages: 0.0, delay: 0.0 };
+    let (mut entries, mut messages) = (0, 0);
+    for seed in 0..SEEDS {
+        match run(cluster, blow, test, seed) {
+            Ok(report) => {
+                entries += report.entries;
+                messages += report.messages.total();
+                let delay = report.client_delay.map_or(0.0, |delay| delay.mean);
+                survival.delay += delay / SEEDS as f64;
+            }
+            Err(error) => {
+                survival.verdict = verdict(&error);
+                return survival;
+            }
+        }
+    }
+    survival.messages = messages as f64 / entries as f64;
+    survival
+}
+
+fn run<P: Claims>(
+    cluster: &[P],
+    blow: &Blow,
+    test: fn(Role) -> fn(&P) -> bool,
+    seed: u64,
+) -> Result<Report, SimError> {
+    let wanting = cluster.len();
+    let simulation = Simulation::new(cluster.to_vec())
+        .delay(Delay::Uniform(0.5, 1.0))
+        .workload(Workload::Saturated { wanting, entries: 10 * wanting as u64 })
+        .outside(Delay::Uniform(2.0, 20.0))
+        .seed(seed)
+        .most_events(3_000_000)
+        .ignoring_refused()
+        .healed_at(HEALS_AT, WITHIN);
+    let simulation = match blow {
+        Blow::Crash { role, back_after } => {
+            simulation.aim_at(BEGINS_AT, test(*role), Deed::Crash(*back_after))
+        }
+        Blow::LoseOne(kind) => simulation.fault_at(BEGINS_AT, Fault::LoseNext(kind)),
+        Blow::Loss(chance) => simulation.fault_at(0.0, Fault::Lose(*chance)),
+        Blow::Cut(side) => simulation.fault_at(BEGINS_AT, Fault::Cut(side.clone())),
+    };
+    simulation.run()
+}
+
+fn verdict(error: &SimError) -> String {
+    match &error.cause {
+        SimCause::Violation(Violation::Deadlock(some) | Violation::NotServed(some)) => {
+            let some: Vec<_> = some.iter().map(NodeId::to_string).collect();
+            format!("{} block", some.join(" "))
+        }
+        SimCause::Violation(Violation::NotExclusive(_)) => "unsafe".to_owned(),
+        _ => error.to_string(),
+    }
+}

@@ -1,0 +1,171 @@
+//! What faults do, as the lab finds it: the table of the documentation, and what the command prints.
+//!
+//! `UPDATE_TABLES=1 cargo test -p lab --test faults` writes the rows that are explored within
+//! seconds. `lab faults --all --markdown` prints all rows.
+
+mod common;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use common::{assert_wrong_usage, lab};
+use exclusion::message::check::Outcome;
+use exclusion::message::registry::{ALGORITHMS, Algorithm, Shipped, Size, Visitor};
+use exclusion::message::{Trace, replay};
+use lab::explore::faults::{Cell, Plague, Seat, explore, markdown, plagues, reach};
+
+const BEGIN: &str = "<!-- faults -->\n";
+const END: &str = "<!-- /faults -->";
+
+fn page() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/failures.md")
+}
+
+/// Explores each fault of each algorithm that takes no longer than a second or so.
+fn cells() -> Vec<Cell> {
+    let soon = ALGORITHMS.iter().filter(|algorithm| reach(algorithm).soon);
+    let all = soon.flat_map(|algorithm| {
+        let plagues = plagues(algorithm).expect("there is such a cluster");
+        plagues.into_iter().map(|plague| explore(algorithm, plague).expect("few states"))
+    });
+    all.collect()
+}
+
+#[test]
+fn the_table_of_faults_is_what_is_explored_and_every_cell_has_a_trace() {
+    let cells = cells();
+    for cell in &cells {
+        let is_bad = cell.outcome.is_some_and(|outcome| outcome != Outcome::Harmless);
+        assert_eq!(cell.trace.is_some(), is_bad, "{cell:?}");
+        if let Some(trace) = &cell.trace {
+            let algorithm = Algorithm::named(cell.algorithm).expect("it is listed");
+            let size = Size::of(cell.nodes);
+            algorithm.build(size, Replay(trace)).expect("there is such a cluster");
+        }
+    }
+    let found = markdown(&cells);
+    let text = std::fs::read_to_string(page()).expect("a page");
+    let (before, rest) = text.split_once(BEGIN).expect("the page has a marker");
+    let (table, after) = rest.split_once(END).expect("the page has a second marker");
+    let rows: BTreeSet<&str> = table.lines().collect();
+    if std::env::var_os("UPDATE_TABLES").is_some() {
+        // Rows that take longer stay as they are.
+        let name = |row: &str| row.split('`').nth(1).map(str::to_owned);
+        let long = |name: &str| ALGORITHMS.iter().any(|it| it.name == name && !reach(it).soon);
+        let kept = |wanted: &str| table.lines().find(|row| name(row).as_deref() == Some(wanted));
+        let mut lines: Vec<&str> = found.lines().take(2).collect();
+        for algorithm in ALGORITHMS {
+            let fresh = found.lines().find(|row| name(row).as_deref() == Some(algorithm.name));
+            lines.extend(if long(algorithm.name) { kept(algorithm.name) } else { fresh });
+        }
+        let table = lines.join("\n");
+        let text = format!("{before}{BEGIN}{table}\n{END}{after}");
+        std::fs::write(page(), text).expect("the page can be written");
+    } else {
+        for row in found.lines() {
+            assert!(rows.contains(row), "docs/failures.md has another row than\n{row}");
+        }
+        for algorithm in ALGORITHMS {
+            let begins = format!("| `{}` |", algorithm.name);
+            assert!(rows.iter().any(|row| row.starts_with(&begins)), "{begins} is missing");
+        }
+    }
+}
+
+struct Replay<'a>(&'a Trace);
+
+impl Visitor for Replay<'_> {
+    type Output = ();
+
+    fn visit<P: Shipped>(self, algorithm: &'static Algorithm, cluster: Vec<P>) {
+        if let Err(error) = replay(cluster, self.0) {
+            panic!("{algorithm}: {error}\n{}", self.0);
+        }
+    }
+}
+
+/// What is said of these algorithms in general, as far as it is so.
+#[test]
+fn the_claims_of_the_literature_come_out_where_they_are_right() {
+    let worst = |name: &str, plague: Plague| {
+        let algorithm = Algorithm::named(name).expect("it is listed");
+        explore(algorithm, plague).expect("few states").outcome
+    };
+    let dies = |name: &str, seat: Seat| worst(name, Plague::Dies(seat));
+    assert_eq!(dies("central_coordinator", Seat::Idle), Some(Outcome::Harmless));
+    assert_eq!(dies("central_coordinator", Seat::Arbiter), Some(Outcome::All));
+    assert_eq!(dies("central_coordinator", Seat::IdleWithToken), None);
+    for seat in [Seat::Idle, Seat::IdleWithToken, Seat::Requester, Seat::Holder] {
+        assert_eq!(dies("token_ring", seat), Some(Outcome::All), "{seat:?}");
+    }
+    assert_eq!(dies("suzuki_kasami", Seat::Idle), Some(Outcome::Harmless));
+    assert_eq!(dies("suzuki_kasami", Seat::IdleWithToken), Some(Outcome::All));
+    assert_eq!(dies("raymond", Seat::Idle), Some(Outcome::Harmless), "a leaf");
+    assert_eq!(dies("raymond", Seat::Arbiter), Some(Outcome::All), "the root");
+    let lost = |name: &str, kind: &'static str| worst(name, Plague::Lost(kind));
+    assert_eq!(lost("central_coordinator", "REQUEST"), Some(Outcome::One));
+    assert_eq!(lost("central_coordinator", "GRANT"), Some(Outcome::All));
+    assert_eq!(lost("suzuki_kasami", "REQUEST"), Some(Outcome::OneUntilAsked));
+    assert_eq!(lost("suzuki_kasami", "TOKEN"), Some(Outcome::All));
+}
+
+fn rows(arguments: &[&str]) -> Vec<serde_json::Value> {
+    let output = lab(&[&["faults"], arguments, &["--json"]].concat());
+    assert!(output.status.success(), "{arguments:?}: {output:?}");
+    let text = String::from_utf8(output.stdout).expect("text");
+    text.lines().map(|line| serde_json::from_str(line).expect("an object per line")).collect()
+}
+
+#[test]
+fn the_command_says_what_befalls_the_plain_and_the_layered() {
+    let rows = rows(&["central_coordinator"]);
+    let faults: Vec<_> = rows.iter().map(|row| row["fault"].as_str().expect("a text")).collect();
+    assert_eq!(
+        faults,
+        [
+            "idle dies",
+            "token dies",
+            "requester dies",
+            "holder dies",
+            "arbiter dies",
+            "GRANT lost",
+            "RELEASE lost",
+            "REQUEST lost"
+        ]
+    );
+    for row in &rows {
+        assert_eq!(row["algorithm"], "central_coordinator");
+        assert_eq!(row["ok"], true, "{row}");
+        let cannot_be = row["plain"] == "cannot be";
+        assert_eq!(row["recovering"].is_null(), cannot_be, "{row}");
+        assert!(cannot_be || row["recovering"] == "served", "{row}");
+        assert!(cannot_be || row["messages"].as_f64().is_some_and(|it| it > 0.0), "{row}");
+        assert!(cannot_be || row["delay"].as_f64().is_some_and(|it| it > 0.0), "{row}");
+    }
+}
+
+#[test]
+fn loss_is_survived_over_the_link_and_by_no_plain_algorithm() {
+    for name in ["lamport", "suzuki_kasami", "maekawa"] {
+        let rows = rows(&[name, "--loss", "0.1"]);
+        assert_eq!(rows.len(), 1);
+        assert_ne!(rows[0]["plain"], "served", "{}", rows[0]);
+        assert_eq!(rows[0]["recovering"], "served", "{}", rows[0]);
+    }
+}
+
+#[test]
+fn faults_that_cannot_be_are_wrong_usage() {
+    for (arguments, reason) in [
+        (&["lampost"][..], "no algorithm is called 'lampost'"),
+        (&["lamport", "--crash", "king"], "take one of idle, token, requester, holder, arbiter"),
+        (&["token_ring", "--lose", "LETTER"], "take one of TOKEN"),
+        (&["lamport", "--loss", "1.5"], "no probability"),
+        (&["lamport", "--cut", "9"], "there is no n9"),
+        (&["lamport", "--all"], "cannot be used with"),
+        (&["--crash", "holder", "--loss", "0.1"], "cannot be used with"),
+    ] {
+        let output = lab(&[&["faults"], arguments].concat());
+        assert_wrong_usage(&output, arguments, reason);
+    }
+}
