@@ -26,7 +26,7 @@ macro_rules! of_locks {
             "crate::lock::": "Leased", "Seated", "raw", "wait";
             "crate::lock::raw::": "Bakery", "BlackWhiteBakery", "Packed", "Padded", "Peterson",
                 "PetersonSwap", "Priority", "RawLock", "Tournament", "Waiting", "Withdrawn";
-            "crate::docs::": "shared_memory", "verification", "which_lock";
+            "crate::docs::": "cost", "shared_memory", "verification", "which_lock";
         }
     };
 }
@@ -187,6 +187,10 @@ pub mod which_lock {}
 #[doc = include_str!("../docs/parity.md")]
 pub mod parity {}
 
+#[doc = labels!()]
+#[doc = include_str!("../docs/cost.md")]
+pub mod cost {}
+
 /// The examples of the README are tested too.
 #[cfg(all(doctest, feature = "message"))]
 #[doc = include_str!("../README.md")]
@@ -205,6 +209,7 @@ mod tests {
         include_str!("../docs/proofs.md"),
         include_str!("../docs/which-lock.md"),
         include_str!("../docs/parity.md"),
+        include_str!("../docs/cost.md"),
     ];
 
     /// The labels that a text defines, and what they mean.

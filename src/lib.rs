@@ -81,6 +81,7 @@
 //! - [`proofs`]: what is proved for any number of nodes.
 //! - [`which_lock`](docs::which_lock): which lock when, by measurement.
 //! - [`parity`](docs::parity): what a program needs that leaves `parking_lot`.
+//! - [`cost`](docs::cost): what an entry costs by the number of threads, counted.
 //!
 //! # When not to use it
 //!

@@ -1,8 +1,9 @@
 //! Trials of the locks under random schedules: 3 to 16 threads that lock, try, give up, bump, hand
 //! over and bring closures, as a seed says.
 //!
-//! A trial fails if two are inside, if an entry is lost, if all threads wait, if a schedule does not
-//! end, or if a line is not given back to the pool. To add a lock is to add a line to [`trials`].
+//! A trial fails if two are inside, if an entry is lost, if all threads wait, if a schedule does
+//! not end, or if a line is not given back to the pool. To add a lock is to add a line to
+//! [`trials`].
 
 use std::time::{Duration, Instant};
 

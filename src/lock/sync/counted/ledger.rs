@@ -5,10 +5,10 @@
 //!
 //! | model | what is remote |
 //! |---|---|
-//! | cache-coherent | a load of a word of which the thread has no copy; a write, a failed one too, of a word that it has not for itself |
+//! | cache-coherent | a load without a copy; a write of a word that others may have a copy of |
 //! | distributed shared memory | an access of a word that lies with another thread |
 //!
-//! Where a word lies is an algorithm's to say. Here it lies where it is used most, which is the
+//! A write that fails is a write. Where a word lies is an algorithm's to say. Here it lies where it is used most, which is the
 //! best that could be said. A thread that spins on a word that lies elsewhere makes any number of
 //! remote references: then there is no count.
 

@@ -28,8 +28,8 @@ use ledger::Access;
 /// What an execution is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// To count. The scheduler chooses before each access whose number is a multiple of `pace`: with
-    /// many threads each choice takes long.
+    /// To count. The scheduler chooses before each access whose number is a multiple of `pace`:
+    /// with many threads each choice takes long.
     Costs {
         /// How many accesses there are to a choice.
         pace: usize,

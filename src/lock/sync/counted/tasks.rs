@@ -10,7 +10,8 @@ use super::{Purpose, ledger};
 std::thread_local! {
     static PACE: Cell<usize> = const { Cell::new(1) };
     static ACCESSES: Cell<usize> = const { Cell::new(0) };
-    /// An access of an atomic of shuttle's is a point at which it chooses. Its value is for nothing.
+    /// An access of an atomic of shuttle's is a point at which it chooses. Its value does not
+    /// matter.
     static POINT: AtomicBool = const { AtomicBool::new(false) };
 }
 
