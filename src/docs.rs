@@ -198,7 +198,7 @@ pub struct Readme;
 
 #[cfg(all(test, feature = "message"))]
 mod tests {
-    const PAGES: [&str; 10] = [
+    const PAGES: [&str; 11] = [
         include_str!("../docs/shared-memory.md"),
         include_str!("../docs/messages.md"),
         include_str!("../docs/elections.md"),
