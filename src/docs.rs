@@ -54,6 +54,9 @@ macro_rules! of_messages {
             "crate::message::": "Bully", "BullyHalt", "BullyHalt::gated", "ChangRoberts", "Echo",
                 "Elected", "Election", "Epoch", "Extinction", "Graph", "LeLann", "Leadership",
                 "Renamed", "RingElection", "Witness";
+            "crate::message::": "Detector", "Detector::reliable", "Detector::unreliable", "Fence",
+                "Fenced", "Link", "Link::life", "Recovering", "Recovering::gated",
+                "Recovering::promised";
             "crate::message::": "CarvalhoRoucairol", "CentralCoordinator", "Claims", "Exclusive",
                 "Input", "Lamport", "Machine", "Maekawa", "Majority", "Outbox", "Output", "Phase", "Protocol",
                 "RaymondK", "RicartAgrawala", "Shared", "SinghalDynamic", "actor", "quorum",
