@@ -22,7 +22,7 @@ macro_rules! targets {
 macro_rules! of_locks {
     () => {
         items! {
-            "crate::": "BakeryMutex", "Bypass", "TournamentMutex";
+            "crate::": "BakeryMutex", "BakerySemaphore", "Bypass", "TournamentMutex";
             "crate::lock::": "Leased", "Seated", "raw", "wait";
             "crate::lock::raw::": "Bakery", "BlackWhiteBakery", "Packed", "Padded", "Peterson",
                 "PetersonSwap", "Priority", "RawLock", "Tournament", "Waiting", "Withdrawn";
@@ -54,6 +54,9 @@ macro_rules! of_messages {
             "crate::message::": "Bully", "BullyHalt", "BullyHalt::gated", "ChangRoberts", "Echo",
                 "Elected", "Election", "Epoch", "Extinction", "Graph", "LeLann", "Leadership",
                 "Renamed", "RingElection", "Witness";
+            "crate::message::": "Detector", "Detector::reliable", "Detector::unreliable", "Fence",
+                "Fenced", "Link", "Link::life", "Recovering", "Recovering::gated",
+                "Recovering::promised";
             "crate::message::": "CarvalhoRoucairol", "CentralCoordinator", "Claims", "Exclusive",
                 "Input", "Lamport", "Machine", "Maekawa", "Majority", "Outbox", "Output", "Phase", "Protocol",
                 "RaymondK", "RicartAgrawala", "Shared", "SinghalDynamic", "actor", "quorum",
@@ -180,6 +183,10 @@ pub mod proofs {}
 #[doc = include_str!("../docs/which-lock.md")]
 pub mod which_lock {}
 
+#[doc = labels!()]
+#[doc = include_str!("../docs/parity.md")]
+pub mod parity {}
+
 /// The examples of the README are tested too.
 #[cfg(all(doctest, feature = "message"))]
 #[doc = include_str!("../README.md")]
@@ -187,7 +194,7 @@ pub struct Readme;
 
 #[cfg(all(test, feature = "message"))]
 mod tests {
-    const PAGES: [&str; 9] = [
+    const PAGES: [&str; 10] = [
         include_str!("../docs/shared-memory.md"),
         include_str!("../docs/messages.md"),
         include_str!("../docs/elections.md"),
@@ -197,6 +204,7 @@ mod tests {
         include_str!("../docs/explored.md"),
         include_str!("../docs/proofs.md"),
         include_str!("../docs/which-lock.md"),
+        include_str!("../docs/parity.md"),
     ];
 
     /// The labels that a text defines, and what they mean.

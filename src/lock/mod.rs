@@ -13,7 +13,7 @@
 //! | `leased` | [`Leased`]: a raw lock for any number of threads, and where they sleep |
 //! | `owned` | [`Seated`], [`Seat`]: one owner per seat, no compare-and-swap |
 //! | [`raw`] | algorithms among numbered seats: loads, stores and fences |
-//! | `sync` | the only switch between the machine and loom |
+//! | `sync` | the only switch between the machine, loom and counted registers |
 //!
 //! [`wait`] has the ways of waiting that need no wake-up.
 
@@ -27,6 +27,15 @@ pub use sync::edge;
 #[cfg(all(exclusion_loom, feature = "std"))]
 pub use sync::time;
 
+/// Counted registers, and what was counted, for the crate `counted`.
+#[cfg(exclusion_count)]
+pub mod counting {
+    pub use super::pooled::pool::all_are_back;
+    pub use super::sync::counted::clock::elapsed;
+    pub use super::sync::counted::ledger::{Counts, clear, counts, stand_for};
+    pub use super::sync::counted::{AtomicUsize, Backoff, Purpose, begin};
+}
+
 /// The pool of lines, and its limits, for models of them.
 #[cfg(all(exclusion_loom, feature = "std"))]
 pub mod lines {
@@ -39,6 +48,8 @@ pub use owned::{Seat, SeatGuard, Seated};
 // Leasing a seat takes a compare-and-swap.
 #[cfg(all(feature = "std", target_has_atomic = "64"))]
 mod condvar;
+#[cfg(target_has_atomic = "ptr")]
+mod forward;
 #[cfg(all(feature = "std", target_has_atomic = "64"))]
 mod gate;
 #[cfg(target_has_atomic = "ptr")]
@@ -58,7 +69,7 @@ mod semaphore;
 mod with;
 
 #[cfg(all(feature = "std", target_has_atomic = "64"))]
-pub use condvar::{BakeryCondvar, RawBakeryCondvar};
+pub use condvar::{BakeryCondvar, PolicyCondvar, RawBakeryCondvar};
 #[cfg(target_has_atomic = "ptr")]
 pub use leased::{Lease, Leased};
 #[cfg(all(target_has_atomic = "ptr", feature = "arc_lock"))]
@@ -78,7 +89,7 @@ pub use pooled::{Pooled, Turn};
 #[cfg(all(feature = "std", target_has_atomic = "64"))]
 pub use rwlock::{
     BakeryRwLock, BakeryRwLockReadGuard, BakeryRwLockWriteGuard, MappedBakeryRwLockReadGuard,
-    MappedBakeryRwLockWriteGuard, RawBakeryRwLock, Reading, Writing,
+    MappedBakeryRwLockWriteGuard, PolicyRwLock, RawBakeryRwLock, Reading, Writing,
 };
 #[cfg(all(feature = "std", target_has_atomic = "64"))]
 pub use semaphore::{BakeryPermit, BakerySemaphore};

@@ -1,9 +1,13 @@
-//! Where the crate chooses between the machine and loom.
+//! Where the crate chooses between the machine, loom, and counted registers.
 //!
 //! Everything above is written against the names in this file, so the source that ships is the
-//! source that loom explores. What else differs under `--cfg exclusion_loom`: constructors are not
-//! `const`, an edge can be weakened (`edge`), the queues of sleepers are loom's (`lot`), and loom
-//! is shown what a leased lock must not let happen (`probe`).
+//! source that loom explores, and the source that is counted.
+//!
+//! | ground | for | what else differs there |
+//! |---|---|---|
+//! | `machine` | the ordinary build | |
+//! | `modelled` | `--cfg exclusion_loom` | constructors are not `const`, an edge can be weakened (`edge`), the queues of sleepers are loom's (`lot`), and loom is shown what a leased lock must not let happen (`probe`) |
+//! | `counted` | `--cfg exclusion_count` | time and the queues of sleepers are its own, and each execution has its own pool of lines |
 
 #[cfg(all(feature = "std", target_has_atomic = "64"))]
 pub(crate) mod bed;
@@ -55,17 +59,29 @@ macro_rules! late {
 #[cfg(all(feature = "std", target_has_atomic = "64"))]
 pub(crate) use late;
 
-#[cfg(not(exclusion_loom))]
+#[cfg(exclusion_count)]
+pub mod counted;
+
+#[cfg(exclusion_count)]
+pub(crate) use counted::*;
+#[cfg(not(any(exclusion_loom, exclusion_count)))]
 pub(crate) use machine::*;
 #[cfg(exclusion_loom)]
 pub(crate) use modelled::*;
 
-#[cfg(not(exclusion_loom))]
+#[cfg(not(any(exclusion_loom, exclusion_count)))]
 mod machine {
     use core::cell::Cell;
     pub(crate) use core::sync::atomic::AtomicUsize;
     #[cfg(all(feature = "std", target_has_atomic = "64"))]
     pub(crate) use core::sync::atomic::{AtomicPtr, AtomicU64};
+
+    #[cfg(feature = "std")]
+    pub(crate) use ::parking_lot_core;
+
+    #[cfg(all(feature = "std", target_has_atomic = "64"))]
+    pub(crate) use super::cells::Late;
+    pub(crate) use super::cells::{MutPtr, UnsafeCell};
 
     /// Orders everything before it against everything after it, stores against later loads too.
     #[inline(always)]
@@ -144,27 +160,6 @@ mod machine {
         }
     }
 
-    /// A value that is made in a constant: see `late!`.
-    #[cfg(all(feature = "std", target_has_atomic = "64"))]
-    pub(crate) struct Late<T>(T);
-
-    #[cfg(all(feature = "std", target_has_atomic = "64"))]
-    impl<T> Late<T> {
-        pub(crate) const fn new(value: T) -> Self {
-            Self(value)
-        }
-    }
-
-    #[cfg(all(feature = "std", target_has_atomic = "64"))]
-    impl<T> core::ops::Deref for Late<T> {
-        type Target = T;
-
-        #[inline(always)]
-        fn deref(&self) -> &T {
-            &self.0
-        }
-    }
-
     /// Sleeps for a short time. For what nobody announces.
     #[cold]
     #[cfg(feature = "std")]
@@ -189,6 +184,30 @@ mod machine {
         pub(crate) fn nap(&mut self) {
             std::thread::sleep(self.0);
             self.0 = Self::LONGEST.min(self.0 * 2);
+        }
+    }
+}
+
+#[cfg(not(exclusion_loom))]
+mod cells {
+    /// A value that is made in a constant: see `late!`.
+    #[cfg(all(feature = "std", target_has_atomic = "64"))]
+    pub(crate) struct Late<T>(T);
+
+    #[cfg(all(feature = "std", target_has_atomic = "64"))]
+    impl<T> Late<T> {
+        pub(crate) const fn new(value: T) -> Self {
+            Self(value)
+        }
+    }
+
+    #[cfg(all(feature = "std", target_has_atomic = "64"))]
+    impl<T> core::ops::Deref for Late<T> {
+        type Target = T;
+
+        #[inline(always)]
+        fn deref(&self) -> &T {
+            &self.0
         }
     }
 
