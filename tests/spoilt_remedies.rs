@@ -1,5 +1,5 @@
-//! Shipped remedies, in each of which one rule is left out: the checker refutes each, and each holds
-//! with the rule.
+//! Shipped remedies, in each of which one rule is left out: the checker refutes each, and each
+//! holds with the rule.
 #![cfg(feature = "check")]
 
 use exclusion::message::check::{Check, Checker, Model};
