@@ -306,7 +306,8 @@ impl<P: Shipped> Attack<'_, P> {
     }
 
     /// Something that may happen next: a message arrives, a timer runs out, a user leaves, asks, or
-    /// takes its request back if it can. Where messages must be in time, a timer runs out when none is in flight.
+    /// takes its request back if it can. Where messages must be in time, a timer runs out when none
+    /// is in flight.
     fn next_input(&mut self, in_time: bool) -> Option<(NodeId, Input<P::Message>)> {
         let ByHand { users, in_flight, timers, .. } = &mut self.world;
         let chance = &mut *self.chance;
