@@ -52,6 +52,9 @@ unset RUSTDOCFLAGS
 run cargo test --locked --workspace --all-features
 run cargo test --locked --release -p exclusion --all-features --tests
 run cargo run --locked --example drop_in
+run cargo run --locked --example both_ways
+run cargo run --locked --example connection_pool
+run cargo run --locked --example cache
 run cargo run --locked --example thousand_threads
 run cargo run --locked --example own_protocol --features check
 for bench in locks actors sim; do

@@ -22,7 +22,7 @@ macro_rules! targets {
 macro_rules! of_locks {
     () => {
         items! {
-            "crate::": "BakeryMutex", "Bypass", "TournamentMutex";
+            "crate::": "BakeryMutex", "BakerySemaphore", "Bypass", "TournamentMutex";
             "crate::lock::": "Leased", "Seated", "raw", "wait";
             "crate::lock::raw::": "Bakery", "BlackWhiteBakery", "Packed", "Padded", "Peterson",
                 "PetersonSwap", "Priority", "RawLock", "Tournament", "Waiting", "Withdrawn";
@@ -54,6 +54,9 @@ macro_rules! of_messages {
             "crate::message::": "Bully", "BullyHalt", "BullyHalt::gated", "ChangRoberts", "Echo",
                 "Elected", "Election", "Epoch", "Extinction", "Graph", "LeLann", "Leadership",
                 "Renamed", "RingElection", "Witness";
+            "crate::message::": "Detector", "Detector::reliable", "Detector::unreliable", "Fence",
+                "Fenced", "Link", "Link::life", "Recovering", "Recovering::gated",
+                "Recovering::promised";
             "crate::message::": "CarvalhoRoucairol", "CentralCoordinator", "Claims", "Exclusive",
                 "Input", "Lamport", "Machine", "Maekawa", "Majority", "Outbox", "Output", "Phase", "Protocol",
                 "RaymondK", "RicartAgrawala", "Shared", "SinghalDynamic", "actor", "quorum",
@@ -181,6 +184,10 @@ pub mod proofs {}
 pub mod which_lock {}
 
 #[doc = labels!()]
+#[doc = include_str!("../docs/parity.md")]
+pub mod parity {}
+
+#[doc = labels!()]
 #[doc = include_str!("../docs/cost.md")]
 pub mod cost {}
 
@@ -201,6 +208,7 @@ mod tests {
         include_str!("../docs/explored.md"),
         include_str!("../docs/proofs.md"),
         include_str!("../docs/which-lock.md"),
+        include_str!("../docs/parity.md"),
         include_str!("../docs/cost.md"),
     ];
 

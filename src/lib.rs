@@ -80,6 +80,7 @@
 //! - [`explored`]: what was explored of the algorithms.
 //! - [`proofs`]: what is proved for any number of nodes.
 //! - [`which_lock`](docs::which_lock): which lock when, by measurement.
+//! - [`parity`](docs::parity): what a program needs that leaves `parking_lot`.
 //! - [`cost`](docs::cost): what an entry costs by the number of threads, counted.
 //!
 //! # When not to use it
@@ -178,8 +179,8 @@ pub use lock::{ArcBakeryMutexGuard, ArcTournamentMutexGuard};
 #[cfg(all(feature = "std", target_has_atomic = "64"))]
 pub use lock::{
     BakeryCondvar, BakeryPermit, BakeryRwLock, BakeryRwLockReadGuard, BakeryRwLockWriteGuard,
-    BakerySemaphore, MappedBakeryRwLockReadGuard, MappedBakeryRwLockWriteGuard, RawBakeryCondvar,
-    RawBakeryRwLock,
+    BakerySemaphore, MappedBakeryRwLockReadGuard, MappedBakeryRwLockWriteGuard, PolicyCondvar,
+    PolicyRwLock, RawBakeryCondvar, RawBakeryRwLock,
 };
 #[cfg(target_has_atomic = "ptr")]
 pub use lock::{

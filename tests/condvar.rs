@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use exclusion::lock::Policy;
-use exclusion::{BakeryCondvar, BakeryMutex, BakeryMutexGuard, Bypass, Strict};
+use exclusion::{BakeryMutex, BakeryMutexGuard, Bypass, PolicyCondvar, Strict};
 
 /// Runs a test for each policy.
 macro_rules! for_each_policy {
@@ -42,12 +42,12 @@ for_each_policy! {
 
 struct Pair<T, P: Policy> {
     data: BakeryMutex<T, P>,
-    condvar: BakeryCondvar<P>,
+    condvar: PolicyCondvar<P>,
 }
 
 impl<T, P: Policy> Pair<T, P> {
     fn new(data: T) -> Self {
-        Self { data: BakeryMutex::with_policy(data), condvar: BakeryCondvar::new() }
+        Self { data: BakeryMutex::with_policy(data), condvar: PolicyCondvar::new() }
     }
 }
 
@@ -59,10 +59,10 @@ fn await_data<T, P: Policy>(pair: &Pair<T, P>, is_so: impl Fn(&T) -> bool) {
 }
 
 fn nobody_is_there_to_notify<P: Policy>() {
-    let condvar = BakeryCondvar::<P>::new();
+    let condvar = PolicyCondvar::<P>::new();
     assert!(!condvar.notify_one());
     assert_eq!(condvar.notify_all(), 0);
-    assert_eq!(format!("{:?}", BakeryCondvar::<P>::default()), "Condvar { .. }");
+    assert_eq!(format!("{:?}", PolicyCondvar::<P>::default()), "Condvar { .. }");
 }
 
 fn one_is_notified_and_that_is_said<P: Policy>() {
@@ -197,7 +197,7 @@ fn two_mutexes_at_a_time_panic_and_leave_the_guard_valid<P: Policy>() {
 }
 
 fn one_mutex_after_another_is_fine<P: Policy>() {
-    let condvar = BakeryCondvar::<P>::new();
+    let condvar = PolicyCondvar::<P>::new();
     for _ in 0..2 {
         let mutex = BakeryMutex::<_, P>::with_policy(());
         let mut guard = mutex.lock();
@@ -288,7 +288,7 @@ fn tokens_are_neither_lost_nor_made_as_time_passes<P: Policy>() {
 /// A notifier must not use the mutex once the waiter may have freed it.
 fn it_can_be_dropped_once_the_waiter_has_left<P: Policy>() {
     for _ in 0..200 {
-        let condvar = BakeryCondvar::<P>::new();
+        let condvar = PolicyCondvar::<P>::new();
         let waits = AtomicBool::new(false);
         thread::scope(|scope| {
             scope.spawn(|| {

@@ -405,7 +405,7 @@ fn a_cut_makes_two_leaders_and_a_majority_one() {
 /// A node may be back, and on the list, before the caller's detector says so. Then it is told too.
 #[cfg(feature = "check")]
 #[test]
-fn four_on_a_ring_survive_a_crash_and_a_recovery_at_any_step() {
+fn four_on_a_ring_survive_a_crash_at_any_step_and_a_recovery_at_rest() {
     use exclusion::message::Channels;
     use exclusion::message::check::{Check, Checker, Model};
 

@@ -3,12 +3,13 @@
 #![cfg(feature = "check")]
 
 use exclusion::message::check::{Check, Checker, Model, trace_of};
+use exclusion::message::registry::{Algorithm, Shipped};
 use exclusion::message::sim::{
     Deed, Delay, Fault, Notices, RandomFaults, Report, SimCause, SimError, Simulation, Workload,
 };
 use exclusion::message::{
-    CentralCoordinator, Happening, Lamport, NodeId, RicartAgrawala, Role, SuzukiKasami, TokenRing,
-    Trace, Violation, replay,
+    CentralCoordinator, Detector, Fenced, Happening, Lamport, Link, Maekawa, NodeId, Protocol,
+    Quorums, Recovering, RicartAgrawala, Role, SuzukiKasami, TokenRing, Trace, Violation, replay,
 };
 
 fn all_at_once() -> Workload {
@@ -255,4 +256,91 @@ fn a_wrong_suspicion_is_told_and_taken_back() {
     assert!(checker.unique_state_count() > calm.unique_state_count());
     let progress = check.progress().expect("it was asked for");
     assert!(progress.find_stuck(&check, 100_000).expect("few states").is_none());
+}
+
+/// A cut of two and three with the holder among the two, then healed.
+fn holder_among_the_minority<P: Shipped>(name: &str, cluster: Vec<P>) {
+    let algorithm = Algorithm::named(name).unwrap();
+    let nodes = Recovering::over(algorithm, cluster).unwrap();
+    let stack = nodes.into_iter().map(|node| Detector::unreliable(Link::new(node.gated())));
+    let mut disk = Fenced::new(());
+    let mut fences = Vec::new();
+    let mut refused = Vec::new();
+    let mut members = Vec::new();
+    // Node 0 is inside before the cut, and stays until it is over.
+    let script = [(0.0, 0), (60.0, 3), (60.0, 4), (400.0, 1), (400.0, 2), (500.0, 0)];
+    let script = script.map(|(time, node)| (time, NodeId(node)));
+    let report = Simulation::new(stack.collect())
+        .workload(Workload::Script(script.to_vec()))
+        .inside(Delay::Constant(200.0))
+        .fault_at(20.0, Fault::Cut(vec![NodeId(0), NodeId(1)]))
+        .fault_at(300.0, Fault::Heal)
+        .healed_at(300.0, 1500.0)
+        .overlapping()
+        .run_checking(|view| {
+            for node in view.nodes {
+                let Some(admission) = node.admission() else { continue };
+                match disk.write(admission.fence) {
+                    Ok(()) if fences.last() != Some(&admission.fence) => {
+                        fences.push(admission.fence);
+                    }
+                    Ok(()) => {}
+                    Err(_) if refused.contains(&admission.fence) => {}
+                    Err(_) => refused.push(admission.fence),
+                }
+            }
+            members = view.nodes.iter().map(|it| it.inner().inner().view().cloned()).collect();
+            Ok(())
+        })
+        .unwrap_or_else(|error| panic!("{name}: {error}"));
+    assert_eq!(report.entries, script.len() as u64, "{name}");
+    assert_eq!(report.most_inside, 2, "{name}: the old holder is inside beside the new one");
+    assert_eq!(refused, fences[..1], "{name}: what the old holder writes is refused");
+    assert!(fences.is_sorted() && fences.len() == script.len(), "{name}: {fences:?}");
+    let first = members[0].as_ref().expect("it has a view");
+    assert_eq!(first.members.len(), 5, "{name}: all are back");
+    assert!(members.iter().all(|view| view.as_ref() == Some(first)), "{name}: one view");
+}
+
+#[test]
+fn a_holder_in_the_minority_of_a_cut_is_overtaken_and_what_it_writes_is_refused() {
+    holder_among_the_minority("lamport", Lamport::cluster(5).unwrap());
+    holder_among_the_minority("suzuki_kasami", SuzukiKasami::cluster(5).unwrap());
+    let grid = Quorums::grid(5).unwrap();
+    holder_among_the_minority("maekawa", Maekawa::cluster(&grid));
+    holder_among_the_minority("central_coordinator", CentralCoordinator::cluster(5).unwrap());
+}
+
+#[test]
+fn lamport_holds_over_the_link_whatever_is_lost() {
+    for seed in 0..50 {
+        let report = Simulation::new(Link::over(Lamport::cluster(3).unwrap()))
+            .delay(Delay::Exponential(1.0))
+            .workload(Workload::Saturated { wanting: 3, entries: 30 })
+            .fault_at(0.0, Fault::Lose(0.2))
+            .fault_at(0.0, Fault::Double(0.2))
+            .seed(seed)
+            .run();
+        let report = report.unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        assert_eq!(report.entries, 30, "seed {seed}");
+    }
+}
+
+/// 001: Maekawa's algorithm stands the death of a node outside the voting sets of those who ask.
+#[test]
+fn a_node_outside_the_voting_set_may_die_as_long_as_nobody_asks_it() {
+    let quorums = Quorums::grid(4).unwrap();
+    let asks = |node: NodeId| quorums.of(node).iter().any(|set| set.contains(NodeId(3)));
+    let stuck = |only_outside: bool| {
+        let mut check = Check::new(Maekawa::cluster(&quorums)).untold().serving_all();
+        for node in NodeId::all(4).filter(|node| *node == NodeId(3) || only_outside && asks(*node))
+        {
+            check = check.requests_of(node, 0);
+        }
+        let check = check.crashes(1).crashes_of([NodeId(3)]);
+        let progress = check.progress().expect("it was asked for");
+        progress.find_stuck(&check, 2_000_000).expect("few states").is_some()
+    };
+    assert!(!stuck(true), "nobody needs it");
+    assert!(stuck(false), "whoever asks it waits for ever");
 }

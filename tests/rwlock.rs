@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use exclusion::lock::Policy;
 use exclusion::lock_api::{RwLockReadGuard, RwLockWriteGuard};
-use exclusion::{BakeryRwLock, Bypass, Strict};
+use exclusion::{Bypass, PolicyRwLock, Strict};
 
 /// Runs a test for each policy.
 macro_rules! for_each_policy {
@@ -38,7 +38,7 @@ for_each_policy! {
 }
 
 fn it_is_locked_and_unlocked_again<P: Policy>() {
-    let lock = BakeryRwLock::<_, P>::new(1);
+    let lock = PolicyRwLock::<_, P>::new(1);
     drop(lock.read());
     drop(lock.write());
     drop((lock.read(), lock.read()));
@@ -53,7 +53,7 @@ fn it_is_locked_and_unlocked_again<P: Policy>() {
 }
 
 fn a_writer_excludes_all_and_readers_only_writers<P: Policy>() {
-    let lock = BakeryRwLock::<_, P>::new(());
+    let lock = PolicyRwLock::<_, P>::new(());
     let writer = lock.write();
     assert!(lock.try_read().is_none() && lock.try_write().is_none());
     drop(writer);
@@ -64,7 +64,7 @@ fn a_writer_excludes_all_and_readers_only_writers<P: Policy>() {
 }
 
 fn what_times_out_does_so_and_not_before<P: Policy>() {
-    let lock = BakeryRwLock::<_, P>::new(());
+    let lock = PolicyRwLock::<_, P>::new(());
     let writer = lock.write();
     let start = Instant::now();
     let wait = Duration::from_millis(5);
@@ -77,7 +77,7 @@ fn what_times_out_does_so_and_not_before<P: Policy>() {
 }
 
 fn a_panic_inside_releases_and_does_not_poison<P: Policy>() {
-    let lock = BakeryRwLock::<_, P>::new(0);
+    let lock = PolicyRwLock::<_, P>::new(0);
     let panic = catch_unwind(AssertUnwindSafe(|| {
         *lock.write() = 1;
         let _reader = lock.read();
@@ -88,7 +88,7 @@ fn a_panic_inside_releases_and_does_not_poison<P: Policy>() {
 }
 
 fn a_writer_becomes_a_reader_and_others_may_read_beside_it<P: Policy>() {
-    let lock = BakeryRwLock::<_, P>::new(0);
+    let lock = PolicyRwLock::<_, P>::new(0);
     let mut writer = lock.write();
     *writer = 1;
     let reader = RwLockWriteGuard::downgrade(writer);
@@ -99,7 +99,7 @@ fn a_writer_becomes_a_reader_and_others_may_read_beside_it<P: Policy>() {
 }
 
 fn a_guard_is_mapped_and_sent<P: Policy>() {
-    let lock = BakeryRwLock::<_, P>::new((1, 2));
+    let lock = PolicyRwLock::<_, P>::new((1, 2));
     let mapped = RwLockReadGuard::map(lock.read(), |pair| &pair.1);
     thread::scope(|scope| scope.spawn(move || assert_eq!(*mapped, 2)).join().unwrap());
     *RwLockWriteGuard::map(lock.write(), |pair| &mut pair.0) = 7;
@@ -107,19 +107,19 @@ fn a_guard_is_mapped_and_sent<P: Policy>() {
 }
 
 fn data_may_be_unsized_owned_and_printed<P: Policy>() {
-    let lock: Arc<BakeryRwLock<[u8], P>> = Arc::new(BakeryRwLock::new([1, 2, 3]));
+    let lock: Arc<PolicyRwLock<[u8], P>> = Arc::new(PolicyRwLock::new([1, 2, 3]));
     lock.write()[0] = 9;
     assert_eq!(lock.read().len(), 3);
     assert_eq!(format!("{lock:?}"), "RwLock { data: [9, 2, 3] }");
     let _writer = lock.write();
     assert_eq!(format!("{lock:?}"), "RwLock { data: <locked> }");
-    let mut own = BakeryRwLock::<u8, P>::from(3);
+    let mut own = PolicyRwLock::<u8, P>::from(3);
     *own.get_mut() += 1;
-    assert_eq!(own.into_inner() + BakeryRwLock::<u8, P>::default().into_inner(), 4);
+    assert_eq!(own.into_inner() + PolicyRwLock::<u8, P>::default().into_inner(), 4);
 }
 
 fn a_bump_lets_the_thread_that_waits_in<P: Policy>() {
-    let lock = BakeryRwLock::<_, P>::new(0);
+    let lock = PolicyRwLock::<_, P>::new(0);
     let is_there = AtomicBool::new(false);
     thread::scope(|scope| {
         let mut writer = lock.write();
@@ -138,7 +138,7 @@ fn a_bump_lets_the_thread_that_waits_in<P: Policy>() {
 }
 
 fn readers_see_no_half_of_a_write<P: Policy>() {
-    let lock = BakeryRwLock::<_, P>::new((0u32, 0u32));
+    let lock = PolicyRwLock::<_, P>::new((0u32, 0u32));
     thread::scope(|scope| {
         for _ in 0..8 {
             scope.spawn(|| {
@@ -159,7 +159,7 @@ fn readers_see_no_half_of_a_write<P: Policy>() {
 }
 
 fn threads_that_give_up_hinder_nobody<P: Policy>() {
-    let lock = BakeryRwLock::<_, P>::new(0usize);
+    let lock = PolicyRwLock::<_, P>::new(0usize);
     let written = AtomicUsize::new(0);
     thread::scope(|scope| {
         for number in 0..8 {
@@ -183,7 +183,7 @@ fn threads_that_give_up_hinder_nobody<P: Policy>() {
 }
 
 /// How many are in line, by what the lock says of itself.
-fn queued<P: Policy>(lock: &BakeryRwLock<Vec<&'static str>, P>, count: usize) {
+fn queued<P: Policy>(lock: &PolicyRwLock<Vec<&'static str>, P>, count: usize) {
     // SAFETY: the raw lock is only printed.
     while !format!("{:?}", unsafe { lock.raw() }).contains(&format!("queued: {count},")) {
         thread::yield_now();
@@ -193,7 +193,7 @@ fn queued<P: Policy>(lock: &BakeryRwLock<Vec<&'static str>, P>, count: usize) {
 /// No reader is starved by writers, and no writer by readers: each is served after those ahead.
 #[test]
 fn readers_and_writers_are_served_in_the_order_in_which_they_came() {
-    let lock = BakeryRwLock::<_, Strict>::new(Vec::new());
+    let lock = PolicyRwLock::<_, Strict>::new(Vec::new());
     let seen = thread::scope(|scope| {
         let mut first = lock.write();
         first.push("first");
@@ -219,7 +219,7 @@ fn readers_and_writers_are_served_in_the_order_in_which_they_came() {
 #[test]
 fn a_newcomer_passes_a_writer_only_by_the_policy() {
     fn passes<P: Policy>() -> usize {
-        let lock = BakeryRwLock::<_, P>::new(Vec::new());
+        let lock = PolicyRwLock::<_, P>::new(Vec::new());
         thread::scope(|scope| {
             let reader = lock.read();
             scope.spawn(|| lock.write().push("written"));

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use exclusion::lock::lines::{self, Limits};
 use exclusion::lock::{Policy, time};
-use exclusion::{BakeryCondvar, BakeryMutex};
+use exclusion::{BakeryMutex, PolicyCondvar};
 use lock_api::MutexGuard;
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
@@ -29,13 +29,13 @@ impl Tokens {
 /// A mutex, and a condition variable that says that there are tokens.
 pub struct Pair<P: Policy> {
     tokens: BakeryMutex<Tokens, P>,
-    arrived: BakeryCondvar<P>,
+    arrived: PolicyCondvar<P>,
 }
 
 impl<P: Policy> Pair<P> {
     fn new() -> Arc<Self> {
         let tokens = BakeryMutex::with_policy(Tokens(UnsafeCell::new(0)));
-        Arc::new(Self { tokens, arrived: BakeryCondvar::new() })
+        Arc::new(Self { tokens, arrived: PolicyCondvar::new() })
     }
 }
 

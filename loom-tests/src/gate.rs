@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use exclusion::lock::{Policy, lines, time};
-use exclusion::{BakeryRwLock, BakerySemaphore};
+use exclusion::{BakerySemaphore, PolicyRwLock};
 use lock_api::RwLockWriteGuard;
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
@@ -29,7 +29,7 @@ impl Watched {
 }
 
 /// The lock of these models.
-pub type RwLock<P> = BakeryRwLock<Watched, P>;
+pub type RwLock<P> = PolicyRwLock<Watched, P>;
 
 /// What a thread does, and how often it wrote.
 pub type Act<P> = fn(&RwLock<P>) -> usize;

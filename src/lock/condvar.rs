@@ -10,63 +10,58 @@ use crate::lock::sync::time;
 /// The [`lock_api::RawCondvar`] of [`BakeryCondvar`].
 pub type RawBakeryCondvar<P = Strict> = Condition<P>;
 
-/// `BakeryCondvar`: an alias of lock_api's type. Under loom, a wrapper: a condition variable must be
-/// made before threads share it, and not by a constant.
-macro_rules! bakery_condvar {
-    ($(#[$doc:meta])*) => {
-        $(#[$doc])*
-        #[cfg(not(exclusion_loom))]
-        pub type BakeryCondvar<P = Strict> = lock_api::Condvar<RawBakeryCondvar<P>>;
+/// A condition variable for a [`BakeryMutex`](crate::BakeryMutex).
+///
+/// It has the methods of `parking_lot::Condvar`, by way of [`lock_api::Condvar`]. It takes two
+/// words, and borrows no memory of its own.
+///
+/// ```
+/// # #[cfg(not(exclusion_loom))] {
+/// use exclusion::{BakeryCondvar, BakeryMutex};
+///
+/// static JOBS: BakeryMutex<Vec<u32>> = BakeryMutex::new(Vec::new());
+/// static ARRIVED: BakeryCondvar = BakeryCondvar::new();
+///
+/// std::thread::scope(|scope| {
+///     scope.spawn(|| {
+///         let mut jobs = JOBS.lock();
+///         ARRIVED.wait_while(&mut jobs, |jobs| jobs.is_empty());
+///         assert_eq!(jobs.pop(), Some(7));
+///     });
+///     JOBS.lock().push(7);
+///     ARRIVED.notify_one();
+/// });
+/// # }
+/// ```
+///
+/// # Fairness
+/// `notify_one` moves the thread that has waited longest into the mutex's line, and `notify_all`
+/// moves all of them, in the order in which they came. None of them is woken before its turn to
+/// have the mutex has come, or nearly. From there they are served in the order of their tickets,
+/// one order with the threads that call `lock`.
+///
+/// # Notifications
+/// No wake-up is spurious. A waiter is notified or times out, never both, so no notification is
+/// lost to a thread that was leaving. What `notify_one` and `notify_all` return is exact. The one
+/// exception is told at [`Condition`](crate::lock::Condition).
+///
+/// # Panics
+/// `wait` and its relatives panic if threads wait on the same condition variable with another
+/// mutex. The guard stays valid.
+pub type BakeryCondvar = PolicyCondvar<Strict>;
 
-        $(#[$doc])*
-        #[cfg(exclusion_loom)]
-        pub struct BakeryCondvar<P: Policy = Strict>(lock_api::Condvar<RawBakeryCondvar<P>>);
-    };
-}
+/// A [`BakeryCondvar`] for a [`BakeryMutex`](crate::BakeryMutex) of the same policy: [`Strict`] or
+/// [`Bypass`](crate::Bypass).
+#[cfg(not(exclusion_loom))]
+pub type PolicyCondvar<P> = lock_api::Condvar<RawBakeryCondvar<P>>;
 
-bakery_condvar! {
-    /// A condition variable for a [`BakeryMutex`](crate::BakeryMutex) of the same policy.
-    ///
-    /// It has the methods of `parking_lot::Condvar`, by way of [`lock_api::Condvar`]. It takes two
-    /// words, and borrows no memory of its own.
-    ///
-    /// ```
-    /// # #[cfg(not(exclusion_loom))] {
-    /// use exclusion::{BakeryCondvar, BakeryMutex};
-    ///
-    /// static JOBS: BakeryMutex<Vec<u32>> = BakeryMutex::new(Vec::new());
-    /// static ARRIVED: BakeryCondvar = BakeryCondvar::new();
-    ///
-    /// std::thread::scope(|scope| {
-    ///     scope.spawn(|| {
-    ///         let mut jobs = JOBS.lock();
-    ///         ARRIVED.wait_while(&mut jobs, |jobs| jobs.is_empty());
-    ///         assert_eq!(jobs.pop(), Some(7));
-    ///     });
-    ///     JOBS.lock().push(7);
-    ///     ARRIVED.notify_one();
-    /// });
-    /// # }
-    /// ```
-    ///
-    /// # Fairness
-    /// `notify_one` moves the thread that has waited longest into the mutex's line, and `notify_all`
-    /// moves all of them, in the order in which they came. None of them is woken before its turn to
-    /// have the mutex has come, or nearly. From there they are served in the order of their tickets,
-    /// one order with the threads that call `lock`.
-    ///
-    /// # Notifications
-    /// No wake-up is spurious. A waiter is notified or times out, never both, so no notification is
-    /// lost to a thread that was leaving. What `notify_one` and `notify_all` return is exact. The one
-    /// exception is told at [`Condition`](crate::lock::Condition).
-    ///
-    /// # Panics
-    /// `wait` and its relatives panic if threads wait on the same condition variable with another
-    /// mutex. The guard stays valid.
-}
+/// A [`BakeryCondvar`] for a [`BakeryMutex`](crate::BakeryMutex) of the same policy. Not lock_api's
+/// type itself: under loom it must be made before threads share it, and not by a constant.
+#[cfg(exclusion_loom)]
+pub struct PolicyCondvar<P: Policy>(lock_api::Condvar<RawBakeryCondvar<P>>);
 
 #[cfg(exclusion_loom)]
-impl<P: Policy> BakeryCondvar<P> {
+impl<P: Policy> PolicyCondvar<P> {
     /// A condition variable that nobody waits on.
     #[allow(clippy::new_without_default, reason = "it has the methods that models need")]
     pub fn new() -> Self {
@@ -77,7 +72,7 @@ impl<P: Policy> BakeryCondvar<P> {
 }
 
 #[cfg(exclusion_loom)]
-impl<P: Policy> core::ops::Deref for BakeryCondvar<P> {
+impl<P: Policy> core::ops::Deref for PolicyCondvar<P> {
     type Target = lock_api::Condvar<RawBakeryCondvar<P>>;
 
     fn deref(&self) -> &Self::Target {

@@ -48,6 +48,8 @@ pub use owned::{Seat, SeatGuard, Seated};
 // Leasing a seat takes a compare-and-swap.
 #[cfg(all(feature = "std", target_has_atomic = "64"))]
 mod condvar;
+#[cfg(target_has_atomic = "ptr")]
+mod forward;
 #[cfg(all(feature = "std", target_has_atomic = "64"))]
 mod gate;
 #[cfg(target_has_atomic = "ptr")]
@@ -67,7 +69,7 @@ mod semaphore;
 mod with;
 
 #[cfg(all(feature = "std", target_has_atomic = "64"))]
-pub use condvar::{BakeryCondvar, RawBakeryCondvar};
+pub use condvar::{BakeryCondvar, PolicyCondvar, RawBakeryCondvar};
 #[cfg(target_has_atomic = "ptr")]
 pub use leased::{Lease, Leased};
 #[cfg(all(target_has_atomic = "ptr", feature = "arc_lock"))]
@@ -87,7 +89,7 @@ pub use pooled::{Pooled, Turn};
 #[cfg(all(feature = "std", target_has_atomic = "64"))]
 pub use rwlock::{
     BakeryRwLock, BakeryRwLockReadGuard, BakeryRwLockWriteGuard, MappedBakeryRwLockReadGuard,
-    MappedBakeryRwLockWriteGuard, RawBakeryRwLock, Reading, Writing,
+    MappedBakeryRwLockWriteGuard, PolicyRwLock, RawBakeryRwLock, Reading, Writing,
 };
 #[cfg(all(feature = "std", target_has_atomic = "64"))]
 pub use semaphore::{BakeryPermit, BakerySemaphore};

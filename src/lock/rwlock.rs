@@ -21,61 +21,63 @@ pub struct Reading(());
 #[derive(Debug)]
 pub struct Writing(());
 
-/// `BakeryRwLock`: an alias of lock_api's type. Under loom, a wrapper: there a lock cannot be made
+/// A read-write lock that serves in order of arrival: readers and writers in one line.
+///
+/// It has the methods of `parking_lot::RwLock`, by way of [`lock_api::RwLock`], but for
+/// upgradable reads.
+///
+/// ```
+/// # #[cfg(not(exclusion_loom))] {
+/// use exclusion::BakeryRwLock;
+///
+/// static LIMITS: BakeryRwLock<(u32, u32)> = BakeryRwLock::new((1, 9));
+///
+/// std::thread::scope(|scope| {
+///     scope.spawn(|| LIMITS.write().1 += 1);
+///     scope.spawn(|| {
+///         let limits = LIMITS.read();
+///         assert!(limits.0 < limits.1);
+///     });
+/// });
+/// assert_eq!(*LIMITS.read(), (1, 10));
+/// # }
+/// ```
+///
+/// # Fairness
+/// First come, first served. A reader waits for the writers ahead of it, and for those that
+/// these wait for. A writer waits for all ahead of it. So readers cannot starve a writer, and
+/// writers cannot starve a reader. With [`PolicyRwLock<T, Bypass<COUNT, MICROS>>`](PolicyRwLock) at
+/// most `COUNT` newcomers pass the thread at the head of the line. After `MICROS` microseconds the
+/// head lets nobody pass any more, as soon as it gets a core.
+///
+/// A thread that reads while it has a reader's guard may wait for itself: if a writer has come
+/// in between, it waits behind the writer, which waits for the first guard. With parking_lot
+/// it is the same.
+///
+/// # Limits
+/// At most 16,777,215 readers read at a time. The next one waits as for a writer.
+///
+/// A panic while a guard lives releases the lock and does not poison it.
+pub type BakeryRwLock<T> = PolicyRwLock<T, Strict>;
+
+/// A [`BakeryRwLock`] of any policy: [`Strict`] or [`Bypass`](crate::Bypass).
+///
+/// ```
+/// # #[cfg(not(exclusion_loom))] {
+/// use exclusion::{Bypass, PolicyRwLock};
+///
+/// let lock = PolicyRwLock::<_, Bypass>::new(1);
+/// *lock.write() += 1;
+/// assert_eq!(*lock.read(), 2);
+/// # }
+/// ```
+#[cfg(not(exclusion_loom))]
+pub type PolicyRwLock<T, P> = lock_api::RwLock<RawBakeryRwLock<P>, T>;
+
+/// A [`BakeryRwLock`] of any policy. Not lock_api's type itself: under loom a lock cannot be made
 /// by a constant.
-macro_rules! bakery_rwlock {
-    ($(#[$doc:meta])*) => {
-        $(#[$doc])*
-        #[cfg(not(exclusion_loom))]
-        pub type BakeryRwLock<T, P = Strict> = lock_api::RwLock<RawBakeryRwLock<P>, T>;
-
-        $(#[$doc])*
-        #[cfg(exclusion_loom)]
-        pub struct BakeryRwLock<T: ?Sized, P: Policy = Strict>(
-            lock_api::RwLock<RawBakeryRwLock<P>, T>,
-        );
-    };
-}
-
-bakery_rwlock! {
-    /// A read-write lock that serves in order of arrival: readers and writers in one line.
-    ///
-    /// It has the methods of `parking_lot::RwLock`, by way of [`lock_api::RwLock`], but for
-    /// upgradable reads.
-    ///
-    /// ```
-    /// # #[cfg(not(exclusion_loom))] {
-    /// use exclusion::BakeryRwLock;
-    ///
-    /// static LIMITS: BakeryRwLock<(u32, u32)> = BakeryRwLock::new((1, 9));
-    ///
-    /// std::thread::scope(|scope| {
-    ///     scope.spawn(|| LIMITS.write().1 += 1);
-    ///     scope.spawn(|| {
-    ///         let limits = LIMITS.read();
-    ///         assert!(limits.0 < limits.1);
-    ///     });
-    /// });
-    /// assert_eq!(*LIMITS.read(), (1, 10));
-    /// # }
-    /// ```
-    ///
-    /// # Fairness
-    /// First come, first served. A reader waits for the writers ahead of it, and for those that
-    /// these wait for. A writer waits for all ahead of it. So readers cannot starve a writer, and
-    /// writers cannot starve a reader. With `BakeryRwLock<T, Bypass<COUNT, MICROS>>` at most
-    /// `COUNT` newcomers pass the thread at the head of the line. After `MICROS` microseconds the
-    /// head lets nobody pass any more, as soon as it gets a core.
-    ///
-    /// A thread that reads while it has a reader's guard may wait for itself: if a writer has come
-    /// in between, it waits behind the writer, which waits for the first guard. With parking_lot
-    /// it is the same.
-    ///
-    /// # Limits
-    /// At most 16,777,215 readers read at a time. The next one waits as for a writer.
-    ///
-    /// A panic while a guard lives releases the lock and does not poison it.
-}
+#[cfg(exclusion_loom)]
+pub struct PolicyRwLock<T: ?Sized, P: Policy>(lock_api::RwLock<RawBakeryRwLock<P>, T>);
 
 /// The guard of a reader of a [`BakeryRwLock`].
 pub type BakeryRwLockReadGuard<'a, T, P = Strict> =
@@ -125,7 +127,7 @@ impl<P> fmt::Debug for RawBakeryRwLock<P> {
 }
 
 #[cfg(exclusion_loom)]
-impl<T, P: Policy> BakeryRwLock<T, P> {
+impl<T, P: Policy> PolicyRwLock<T, P> {
     /// Puts `value` behind a lock that nobody holds.
     pub fn new(value: T) -> Self {
         Self(lock_api::RwLock::from_raw(RawBakeryRwLock::new(), value))
@@ -133,7 +135,7 @@ impl<T, P: Policy> BakeryRwLock<T, P> {
 }
 
 #[cfg(exclusion_loom)]
-impl<T: ?Sized, P: Policy> core::ops::Deref for BakeryRwLock<T, P> {
+impl<T: ?Sized, P: Policy> core::ops::Deref for PolicyRwLock<T, P> {
     type Target = lock_api::RwLock<RawBakeryRwLock<P>, T>;
 
     fn deref(&self) -> &Self::Target {

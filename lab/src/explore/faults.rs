@@ -284,9 +284,9 @@ pub fn markdown(cells: &[Cell]) -> String {
             let cell = row.iter().find(|cell| cell.plague == Plague::Dies(seat));
             text += &format!(" {} |", cell.map_or_else(String::new, in_short));
         }
-        let lost = row.iter().filter_map(|cell| match cell.plague {
-            Plague::Lost(kind) => Some(format!("{kind}: {}", in_short(cell))),
-            Plague::Dies(_) => None,
+        let lost = row.iter().filter_map(|cell| match (cell.plague, cell.outcome) {
+            (Plague::Lost(kind), Some(_)) => Some(format!("{kind}: {}", in_short(cell))),
+            _ => None,
         });
         text += &format!(" {} |\n", lost.collect::<Vec<_>>().join("; "));
         rest = others;

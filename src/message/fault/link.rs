@@ -340,6 +340,10 @@ impl<M: Machine> Machine for Link<M> {
         self.give(Input::Release, out)
     }
 
+    fn withdraw(&mut self, out: &mut Outbox<Self::Message>) -> Result<(), Refused> {
+        self.give(Input::Withdraw, out)
+    }
+
     fn receive(
         &mut self,
         from: NodeId,

@@ -24,7 +24,6 @@ pub mod majority;
 pub mod permission;
 pub mod raymond_k;
 pub mod registers;
-pub mod remedies;
 pub mod singhal;
 pub mod started;
 pub mod token;
@@ -220,15 +219,6 @@ switched! {
         "a node goes down";
     "extinction_crash" is elections::extinction_crash, violates "all can settle":
         "a node goes down";
-    "carvalho_roucairol_unnoticed" is remedies::carvalho_roucairol_unnoticed,
-        violates "mutual exclusion":
-        "a node takes a permission that a peer has, without word that the peer is down";
-    "majority_dead_votes" is remedies::majority_dead_votes, violates "all can be served":
-        "arbiters keep the vote of a candidate that is down";
-    "succession_empty_desk" is remedies::succession_empty_desk, violates "mutual exclusion":
-        "a new coordinator is not told who is inside";
-    "suzuki_kasami_made_early" is remedies::suzuki_kasami_made_early, violates "mutual exclusion":
-        "a token is made anew before the survivors have reported";
     also
     "echo_two_initiators" is elections::echo_two_initiators(),
         mended elections::extinction_two_initiators(), violates "invariant":

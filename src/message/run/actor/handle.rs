@@ -9,7 +9,7 @@ use super::cluster::Shared;
 use super::data::{Guarded, InsideOf, data_mut};
 use super::error::Down;
 use crate::lock::sync::threads::Arc;
-use crate::message::{Exclusive, Input, NodeId, Phase, Protocol, Violation};
+use crate::message::{Admission, Exclusive, Input, NodeId, Phase, Protocol, Violation};
 
 /// The user of a node, for one resource. There is one at a time; it can be sent to another thread.
 ///
@@ -201,6 +201,15 @@ pub struct Guard<'a, P: Protocol, T: 'a> {
     /// Only absent while being dropped.
     inside: Option<InsideOf<'a, P, T>>,
     handle: &'a Handle<P, T>,
+}
+
+impl<P: Protocol, T> Guard<'_, P, T> {
+    /// The fence of this entry, and who may have died inside before it, where entries are
+    /// [fenced](crate::message::Recovering). Show it to whatever the lock protects beside the data.
+    pub fn admission(&self) -> Option<Admission> {
+        let post = self.handle.shared.post(self.handle.resource, self.handle.node);
+        post.node().admission().cloned()
+    }
 }
 
 impl<P: Protocol, T> Deref for Guard<'_, P, T> {

@@ -84,6 +84,7 @@ pub(super) struct Troubles<P: Protocol> {
     /// How long a user may wait once all has healed.
     pub(super) served_within: Option<f64>,
     pub(super) ignores_refused: bool,
+    pub(super) may_overlap: bool,
 }
 
 impl<P: Protocol> Troubles<P> {
@@ -109,6 +110,7 @@ impl<P: Protocol> Troubles<P> {
             aims: plan.aims,
             served_within: plan.heals.map(|(_, within)| within),
             ignores_refused: plan.ignores_refused,
+            may_overlap: plan.may_overlap,
         }
     }
 

@@ -92,6 +92,14 @@ impl<P: Protocol> Simulation<P> {
 
     fault_settings!(P);
 
+    /// Lets users be inside together, where else that ends the run. Where a detector errs, or a cut
+    /// leaves a holder behind, only what is [fenced](crate::message::Fenced) is exclusive: check
+    /// that instead.
+    pub fn overlapping(mut self) -> Self {
+        self.plan.may_overlap = true;
+        self
+    }
+
     /// At a time all heals: the cut, loss, duplication and slowness are over, and those that stand
     /// still go on. From then on no user that lives may wait longer than `within`: that would be
     /// [`Violation::NotServed`](crate::message::Violation::NotServed).

@@ -70,6 +70,8 @@ pub(super) struct Plan<P> {
     /// When all heals, and how long a user may wait from then on.
     pub(super) heals: Option<(f64, f64)>,
     pub(super) ignores_refused: bool,
+    /// Whether more may be inside than the lock lets in at a time.
+    pub(super) may_overlap: bool,
 }
 
 impl<P> Clone for Plan<P> {
@@ -82,6 +84,7 @@ impl<P> Clone for Plan<P> {
             notices: self.notices.clone(),
             heals: self.heals,
             ignores_refused: self.ignores_refused,
+            may_overlap: self.may_overlap,
         }
     }
 }
@@ -96,6 +99,7 @@ impl<P> Default for Plan<P> {
             notices: Notices::ToNobody,
             heals: None,
             ignores_refused: false,
+            may_overlap: false,
         }
     }
 }

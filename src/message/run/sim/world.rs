@@ -298,7 +298,8 @@ impl<P: Protocol> World<P> {
     fn enter(&mut self, node: NodeId) -> Result<(), SimCause> {
         self.inside += 1;
         self.tally.enter(self.users[node.index()].asked, self.now, self.inside);
-        if self.inside > self.nodes[node.index()].entries_at_a_time() {
+        let may_overlap = || self.troubles.as_ref().is_some_and(|troubles| troubles.may_overlap);
+        if self.inside > self.nodes[node.index()].entries_at_a_time() && !may_overlap() {
             let inside = self.users_in(Phase::Inside);
             return Err(SimCause::Violation(Violation::NotExclusive(inside)));
         }
