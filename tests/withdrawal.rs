@@ -82,7 +82,9 @@ impl Visitor for Withdraws {
         again.expect_err("it does not wait any more, or it cannot");
         let what = if P::WITHDRAWS { "taken back" } else { "stands" };
         let row = format!("| `{name}` | {what} |");
-        assert!(PAGE.lines().any(|line| line.starts_with(&row)), "docs/remedies.md lacks {row}");
+        // An arrangement does what its algorithm does, which has the row.
+        let has_row = PAGE.lines().any(|line| line.starts_with(&row));
+        assert!(algorithm.arrangement.is_some() || has_row, "docs/remedies.md lacks {row}");
     }
 }
 

@@ -41,7 +41,7 @@ enum Command {
     Messages(messages::Messages),
     /// Elections and spanning trees: who asks whom, who leads, counted beside their formulas
     Elect(elect::ElectCommand),
-    /// What a fault does to each algorithm, explored; and whether it survives with the layers for it
+    /// What a fault does to each algorithm, explored, and whether the layers for it help
     Faults(faults::FaultsCommand),
     /// Explore every reachable state of a distributed algorithm, or of a lock over registers
     Check(check::CheckCommand),
