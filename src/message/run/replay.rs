@@ -184,8 +184,8 @@ impl<P: Machine> Replay<'_, P> {
         Ok(())
     }
 
-    /// Notes what befalls a node or a channel, if that is what the event says. The node itself takes
-    /// no step.
+    /// Notes what befalls a node or a channel, if that is what the event says. The node itself
+    /// takes no step.
     fn befalls(&mut self, event: &Event) -> Result<bool, ReplayCause> {
         let node = event.node;
         match event.happening {
