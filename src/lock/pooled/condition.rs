@@ -7,7 +7,7 @@
 //!
 //! | state of the slot | meaning | who moves on |
 //! |---|---|---|
-//! | address and `AWAITS` | waits for the condition at that address | a notifier, to `TAKEN`; the waiter at its deadline, to `GUARD` |
+//! | address, `AWAITS` | waits for that condition | a notifier, to `TAKEN`; timed out, to `GUARD` |
 //! | `TAKEN` | a notifier draws a ticket for it | that notifier, to `GUARD` |
 //! | `GUARD` | in line by its ticket; or timed out, without one | the waiter |
 //!

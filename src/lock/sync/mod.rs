@@ -9,10 +9,10 @@
 //! | `modelled` | `--cfg exclusion_loom` |
 //! | `counted` | `--cfg exclusion_count` |
 //!
-//! What else differs under loom: constructors are not `const`, an edge can be weakened (`edge`), the
-//! queues of sleepers are loom's (`lot`), and loom is shown what a leased lock must not let happen
-//! (`probe`). On counted registers time and the queues of sleepers are their own, each execution has
-//! its own pool of lines, and what loom is shown is counted.
+//! What else differs under loom: constructors are not `const`, an edge can be weakened (`edge`),
+//! the queues of sleepers are loom's (`lot`), and loom is shown what a leased lock must not let
+//! happen (`probe`). On counted registers time and the queues of sleepers are their own, each
+//! execution has its own pool of lines, and what loom is shown is counted.
 
 #[cfg(all(feature = "std", target_has_atomic = "64"))]
 pub(crate) mod bed;

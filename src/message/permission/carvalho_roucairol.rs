@@ -12,9 +12,10 @@
 //!
 //! Cost: 0 to 2(n-1) messages per entry. Between two entries T.
 //!
-//! A request that is withdrawn confirms all that were held back, and takes no permission from what is
-//! still owed to it. The next request waits for that. If the withdrawn one comes late, it may take a
-//! permission away that a waiter has to ask for again: 4(n-1) messages at most, where users withdraw.
+//! A request that is withdrawn confirms all that were held back, and takes no permission from what
+//! is still owed to it. The next request waits for that. If the withdrawn one comes late, it may
+//! take a permission away that a waiter has to ask for again: 4(n-1) messages at most, where users
+//! withdraw.
 //!
 //! At first nobody has a permission, and everybody must ask everybody. Starting with all of them at
 //! both ends, as a list of "who has asked since" that begins empty would, lets everybody in at
@@ -162,8 +163,8 @@ impl Machine for CarvalhoRoucairol {
                 }
                 self.candidate.check_confirmation(time)?;
                 if self.candidate.stamp().is_none() {
-                    // For a request that was withdrawn. Meanwhile we may have confirmed the sender's
-                    // own, as if we wanted nothing: so we take no permission from this.
+                    // For a request that was withdrawn. Meanwhile we may have confirmed the
+                    // sender's own, as if we wanted nothing: so we take no permission from this.
                     self.candidate.check_can_ask(time)?;
                     self.missing.remove(from);
                     self.candidate.witness(time);

@@ -8,9 +8,9 @@
 //! | cache-coherent | a load without a copy; a write of a word that others may have a copy of |
 //! | distributed shared memory | an access of a word that lies with another thread |
 //!
-//! A write that fails is a write. Where a word lies is an algorithm's to say. Here it lies where it is used most, which is the
-//! best that could be said. A thread that spins on a word that lies elsewhere makes any number of
-//! remote references: then there is no count.
+//! A write that fails is a write. Where a word lies is an algorithm's to say. Here it lies where it
+//! is used most, which is the best that could be said. A thread that spins on a word that lies
+//! elsewhere makes any number of remote references: then there is no count.
 
 use core::cell::RefCell;
 use std::collections::HashMap;

@@ -45,7 +45,8 @@ impl<P: Protocol, T> Handle<P, T> {
     ///
     /// After a timeout the request is taken back, if the algorithm [can](Protocol::WITHDRAWS) do
     /// that. If not, it stands: either its node is let in later and leaves at once, or the next
-    /// `lock` takes it over. If the entry and the timeout come at the same moment, the entry counts.
+    /// `lock` takes it over. If the entry and the timeout come at the same moment, the entry
+    /// counts.
     ///
     /// # Errors
     /// If the cluster is down, or goes down meanwhile.
