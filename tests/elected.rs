@@ -7,6 +7,8 @@ use std::time::Duration;
 use common::by_hand::ByHand;
 use common::within_two_minutes;
 use exclusion::message::actor::{Assembly, Cluster, DataOf};
+#[cfg(feature = "check")]
+use exclusion::message::ring_election::{Announcement, Choice};
 use exclusion::message::sim::{Delay, Simulation, Workload};
 use exclusion::message::{
     BantaEfficient, BantaFair, BantaSimple, Bully, BullyHalt, CentralCoordinator, ChangRoberts,
@@ -175,7 +177,8 @@ fn what_came_early_and_cannot_be_is_refused_when_the_node_settles() {
     cluster.give(0, Input::Start).unwrap();
     cluster.deliver(1, |message| message.kind() == "EXPLORE");
     // A second token, from nowhere.
-    let message = elected::Message::Lock(raymond::Message::Token);
+    let (leader, message) = (NodeId(0), raymond::Message::Token);
+    let message = elected::Message::Lock { leader, message };
     let forged = Input::Receive { from: NodeId(1), message };
     cluster.give(0, forged).expect("nobody leads yet, so it is kept");
     let (from, to, echo) = cluster.in_flight.pop_front().expect("the wave comes home");
@@ -203,6 +206,162 @@ fn everything_that_can_happen_to_a_lock_that_starts_from_an_election_is_explored
     let token: Vec<Elected<Extinction, Renamed<SuzukiKasami>>> =
         Elected::cluster(Extinction::over(&line), [NodeId(1)]);
     Check::new(token).checker().spawn_bfs().join().assert_properties();
+}
+
+/// What was found to be wrong with an elected coordinator, of what must hold whoever goes down.
+#[cfg(feature = "check")]
+fn wrong_with<E>(check: exclusion::message::check::Check<E>) -> Vec<&'static str>
+where
+    E: Protocol<Message: Send + Sync> + Send + Sync + 'static,
+{
+    use exclusion::message::check::{Checker, Model};
+
+    let checker = check.checker().spawn_bfs().join();
+    let safe = ["mutual exclusion", "expected inputs only"];
+    safe.into_iter().filter(|property| checker.discovery(property).is_some()).collect()
+}
+
+/// A node that comes back may win a later election, and one that is told late may never hear of the
+/// first: neither starts a second lock.
+#[cfg(feature = "check")]
+#[test]
+fn an_elected_coordinator_excludes_whoever_goes_down_and_comes_back_at_any_moment() {
+    use exclusion::message::check::{Check, Timers};
+
+    for initiators in [&[0][..], &[1], &[0, 1]] {
+        let callers = || initiators.iter().copied().map(NodeId);
+        macro_rules! excludes {
+            ($election:expr) => {{
+                let nodes: Vec<Elected<_, CentralCoordinator>> =
+                    Elected::cluster($election.unwrap(), callers());
+                let check = Check::new(nodes).timers(Timers::Timed).crashes(1).recoveries(1);
+                assert_eq!(wrong_with(check), [""; 0], "{}: {initiators:?}", stringify!($election));
+            }};
+        }
+        excludes!(BullyHalt::cluster(2));
+        excludes!(RingElection::cluster(2));
+        if initiators == [0] {
+            excludes!(Bully::cluster(2));
+        }
+    }
+}
+
+/// A lock that starts from an election, where a node that comes back before it has started takes
+/// part as if it had not been away.
+#[cfg(feature = "check")]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct TakesPartAgain(Elected<BullyHalt, CentralCoordinator>);
+
+#[cfg(feature = "check")]
+mod takes_part_again {
+    use exclusion::message::{
+        Channels, Exclusive, Input, Machine, NodeId, Notice, Outbox, Phase, Protocol, Refused,
+        forward_inputs, step_part,
+    };
+
+    use super::TakesPartAgain;
+    use super::elected::Message;
+
+    type Said = <TakesPartAgain as Machine>::Message;
+
+    impl TakesPartAgain {
+        fn give(&mut self, input: Input<Said>, out: &mut Outbox<Said>) -> Result<(), Refused> {
+            let outputs = step_part(&mut self.0, input)?;
+            outputs.into_iter().for_each(|output| out.forward(output, |message| message));
+            Ok(())
+        }
+    }
+
+    impl Machine for TakesPartAgain {
+        type Message =
+            Message<exclusion::message::bully_halt::Message, exclusion::message::central::Message>;
+
+        const CHANNELS: Channels = Channels::AnyOrder;
+
+        fn id(&self) -> NodeId {
+            self.0.id()
+        }
+
+        fn nodes(&self) -> usize {
+            self.0.nodes()
+        }
+
+        forward_inputs!(give: start, elect, request, release, timeout);
+
+        fn receive(
+            &mut self,
+            from: NodeId,
+            message: Said,
+            out: &mut Outbox<Said>,
+        ) -> Result<(), Refused> {
+            self.give(Input::Receive { from, message }, out)
+        }
+
+        fn notice(&mut self, notice: Notice, out: &mut Outbox<Said>) -> Result<(), Refused> {
+            match notice {
+                Notice::Recovered if self.0.lock().is_none() => self.give(Input::Elect, out),
+                _ => self.give(Input::Notice(notice), out),
+            }
+        }
+    }
+
+    impl Protocol for TakesPartAgain {
+        type Access = Exclusive;
+
+        fn phase(&self) -> Phase {
+            self.0.phase()
+        }
+    }
+}
+
+/// The check above would notice a second lock.
+#[cfg(feature = "check")]
+#[test]
+fn a_node_that_comes_back_and_takes_part_again_lets_a_second_user_in() {
+    use exclusion::message::check::Check;
+
+    let nodes = Elected::cluster(BullyHalt::cluster(2).unwrap(), [NodeId(0)]).into_iter();
+    let check = Check::new(nodes.map(TakesPartAgain).collect()).crashes(1).recoveries(1);
+    assert!(wrong_with(check).contains(&"mutual exclusion"));
+}
+
+/// Three nodes whose coordinator is elected, one of which may go down and stay down.
+#[cfg(feature = "check")]
+fn one_of_three_goes_down<E>(
+    election: Vec<E>,
+    calls: u32,
+    victim: u32,
+) -> exclusion::message::check::Check<Elected<E, CentralCoordinator>>
+where
+    CentralCoordinator: Inherits<E>,
+    E: Election,
+{
+    use exclusion::message::check::Check;
+
+    let nodes = Elected::cluster(election, [NodeId(calls)]);
+    let check = Check::new(nodes).requests_of(NodeId(victim), 0);
+    check.crashes(1).crashes_of([NodeId(victim)])
+}
+
+/// A node that has not settled when the leader goes down may win the next election, while a user is
+/// inside whom the first leader has let in.
+#[cfg(feature = "check")]
+#[test]
+fn a_node_that_is_told_of_a_crash_before_it_has_settled_starts_no_second_lock() {
+    for (calls, victim) in [(2, 2), (0, 2), (1, 2), (2, 0), (0, 1)] {
+        let halting = BullyHalt::cluster(3).unwrap();
+        assert_eq!(wrong_with(one_of_three_goes_down(halting, calls, victim)), [""; 0]);
+        let ring = RingElection::cluster(3).unwrap();
+        assert_eq!(wrong_with(one_of_three_goes_down(ring, calls, victim)), [""; 0]);
+    }
+}
+
+/// The one exception that is known: a node may be told that it leads before it is told of a crash.
+#[cfg(feature = "check")]
+#[test]
+fn a_ring_that_tells_all_at_once_starts_two_locks_if_the_lowest_goes_down_too_early() {
+    let ring = RingElection::with(3, Choice::Lowest, Announcement::ToAll).unwrap();
+    assert_eq!(wrong_with(one_of_three_goes_down(ring, 0, 0)), ["mutual exclusion"]);
 }
 
 const LIMIT: Duration = Duration::from_secs(60);

@@ -79,7 +79,8 @@ fn chang_and_roberts_cost_what_they_say_over_all_arrangements() {
             .map(|order| {
                 let cluster = ChangRoberts::arranged(order).unwrap();
                 let contest = Contest::new(cluster.clone()).initiators(order.iter().copied());
-                let formula = ChangRoberts::cost(&cluster, &contest.circumstances()).unwrap();
+                let at_once = contest.circumstances().unwrap();
+                let formula = ChangRoberts::cost(&cluster, &at_once).unwrap();
                 let report = run(contest);
                 assert_eq!(leader(&report), NodeId(n as u32 - 1));
                 assert_eq!(report.messages.of("ELECTED"), n);
@@ -173,7 +174,8 @@ fn the_bully_that_halts_costs_three_for_each_other_node() {
                 let cluster = BullyHalt::cluster(n).unwrap();
                 let contest = Contest::new(cluster.clone()).without(crashed.clone());
                 let contest = contest.notices(Notices::ToAll).initiators([initiator]);
-                let cost = BullyHalt::cost(&cluster, &contest.circumstances()).unwrap();
+                let at_once = contest.circumstances().unwrap();
+                let cost = BullyHalt::cost(&cluster, &at_once).unwrap();
                 let report = run(contest);
                 assert_eq!(leader(&report), NodeId::at(n - dead - 1));
                 assert!(cost.messages.contains(&report.messages.total()), "{report} {cost:?}");
@@ -181,6 +183,56 @@ fn the_bully_that_halts_costs_three_for_each_other_node() {
             }
         }
     }
+}
+
+#[test]
+fn there_is_no_formula_without_a_majority() {
+    for (down, leads) in [(&[3][..], true), (&[3, 2], false), (&[3, 2, 1], false)] {
+        let cluster = BullyHalt::gated(4).unwrap();
+        let down: Vec<_> = down.iter().copied().map(NodeId).collect();
+        let contest = Contest::new(cluster.clone()).without(down).notices(Notices::ToAll);
+        let contest = contest.initiators([NodeId(0)]);
+        let cost = BullyHalt::cost(&cluster, &contest.circumstances().unwrap());
+        let report = run(contest);
+        assert_eq!((report.settled, cost.is_some()), (leads, leads));
+        let messages = report.messages.total();
+        assert!(cost.is_none_or(|cost| cost.messages.contains(&messages)));
+    }
+}
+
+#[test]
+fn there_is_no_formula_for_what_happens_later() {
+    let contest = || Contest::new(RingElection::cluster(4).unwrap()).initiators([NodeId(0)]);
+    let at_once = contest().call_at(0.0, NodeId(2)).circumstances().unwrap();
+    assert_eq!(at_once.initiators, [0, 2].map(NodeId));
+    assert_eq!(contest().call_at(2.5, NodeId(2)).circumstances(), None);
+    assert_eq!(contest().fault_at(2.5, Fault::Crash(NodeId(2))).circumstances(), None);
+    assert_eq!(contest().crashes_at_random(1, 9.0, None).circumstances(), None);
+}
+
+/// What a node has sent before it went down comes home to one that knows nothing of it.
+#[test]
+fn a_node_that_comes_back_has_forgotten_that_it_stood_and_the_election_stops() {
+    macro_rules! stops {
+        ($cluster:expr, $initiators:expr, $node:literal at $time:literal) => {{
+            let (node, time) = (NodeId($node), $time);
+            let contest = Contest::new($cluster)
+                .initiators($initiators.map(NodeId))
+                .fault_at(time, Fault::Crash(node))
+                .fault_at(time + 0.2, Fault::Recover(node));
+            let run = |contest: Contest<_>| contest.run().unwrap_or_else(|it| panic!("{it}"));
+            let report = run(contest.clone());
+            assert!(!report.settled, "{:?}", report.views);
+            // The others wait. It knows of no election, and can call one.
+            run(contest.call_at(50.0, node)).leader.map(|it| it.leader.0)
+        }};
+    }
+    let line = Graph::line(4).unwrap();
+    assert_eq!(stops!(ChangRoberts::cluster(4).unwrap(), [1, 3], 3 at 3.5), Some(3));
+    assert_eq!(stops!(LeLann::cluster(4).unwrap(), [1, 3], 3 at 1.5), Some(3));
+    assert_eq!(stops!(Extinction::over(&line), [0], 1 at 1.5), Some(1));
+    // A wave of the echo algorithm has no tag: those whom it has reached take it for the first.
+    assert_eq!(stops!(Echo::over(&line), [0], 1 at 1.5), None);
 }
 
 fn graphs(n: usize) -> Vec<Graph> {

@@ -88,7 +88,7 @@ impl ElectionVisitor for &Poll {
         let contest = if nodes <= TOLD { contest.traced() } else { contest };
         let faults = self.faults.iter().cloned();
         let contest = faults.fold(contest, |contest, (time, fault)| contest.fault_at(time, fault));
-        let cost = E::cost(&cluster, &contest.circumstances()).filter(|_| self.faults.is_empty());
+        let cost = contest.circumstances().and_then(|it| E::cost(&cluster, &it));
         let report = contest.run().map_err(|error| error.to_string())?;
         let messages = report.messages.total();
         let within = cost.as_ref().is_none_or(|cost| cost.messages.contains(&messages));

@@ -15,7 +15,9 @@
 //!
 //! # Timing
 //! None: messages may take any time. It needs a detector that is right about who is down. What a
-//! node said before it went down arrives before the detector reports it.
+//! node said before it went down arrives before the detector reports it. If the node that calls and
+//! the one that it asks both go down, nobody that lives knows of the call: somebody has to call
+//! again.
 //!
 //! # Cost
 //! Among l nodes that live: 3(l-1), and one `ELECTION` if the one that calls is not the highest.
@@ -347,6 +349,10 @@ impl Election for BullyHalt {
         let alive = |node: &NodeId| !crashed.contains(node);
         let live = NodeId::all(cluster.len()).filter(alive).count();
         let highest = NodeId::all(cluster.len()).rfind(alive)?;
+        if cluster[0].gated && 2 * live <= cluster.len() {
+            // Nobody leads.
+            return None;
+        }
         let asks = usize::from(initiator != highest);
         ElectionCost::exactly("3(l-1), and 1 if not the highest calls", 3 * (live - 1) + asks)
     }

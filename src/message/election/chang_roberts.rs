@@ -11,6 +11,7 @@
 //!
 //! # Timing
 //! None. But no node may go down and no message may be lost: the election stops where that happens.
+//! A node that has recovered takes no part until another is called.
 //!
 //! # Cost
 //! If all call at once, a number goes as far as the next larger one. Over all arrangements that is
@@ -21,7 +22,7 @@ pub use super::ring::Message;
 use super::ring::{self, Place};
 use crate::message::{
     Circumstances, ClusterError, Election, ElectionCost, Epoch, Leadership, Machine, NodeId,
-    Outbox, Refused,
+    Notice, Outbox, Refused,
 };
 
 /// A node of a ring that elects the highest number. See the [module](self).
@@ -109,6 +110,8 @@ impl Machine for ChangRoberts {
             Message::Election { candidate, .. } => match self.leader {
                 // What was under way when the others learnt of the leader ends here.
                 Some(_) => {}
+                // It has sent that in a former life.
+                None if candidate == self.place.me && !self.takes_part => {}
                 None if candidate == self.place.me => {
                     out.send(self.place.next, Message::Elected { epoch, leader: self.place.me });
                     self.settle(self.place.me, out);
@@ -118,14 +121,24 @@ impl Machine for ChangRoberts {
                 // A smaller number than one that it has sent.
                 None => {}
             },
+            // The news is home.
+            Message::Elected { leader, .. } if leader == self.place.me => {}
             Message::Elected { leader, .. } => {
                 if self.leader.is_none() {
                     out.send(self.place.next, message);
                     self.settle(leader, out);
-                } else if leader != self.place.me && self.leader != Some(leader) {
+                } else if self.leader != Some(leader) {
                     return Err(Refused("another is elected in that epoch"));
                 }
             }
+        }
+        Ok(())
+    }
+
+    fn notice(&mut self, notice: Notice, _: &mut Outbox<Message>) -> Result<(), Refused> {
+        notice.check(self.place.me, self.nodes())?;
+        if notice == Notice::Recovered {
+            (self.takes_part, self.leader) = (false, None);
         }
         Ok(())
     }

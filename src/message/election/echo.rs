@@ -12,7 +12,8 @@
 //!
 //! # Timing
 //! None. But no node may go down, no message may be lost, and only one node may call: the waves of
-//! two are not told apart, and make a forest. [`Extinction`](super::Extinction) is for several.
+//! two are not told apart, and make a forest. [`Extinction`](super::Extinction) is for several. A
+//! node that has recovered is outside the tree until it is explored again.
 //!
 //! # Cost
 //! Exactly 2E messages on a graph of E edges: two along each. 2E-n+1 are `EXPLORE`, n-1 `ECHO`.
@@ -21,7 +22,7 @@ use super::wave::Wave;
 use crate::message::graph::check_spanning;
 use crate::message::{
     Agreement, Circumstances, ClusterError, Election, ElectionCost, Epoch, Graph, Leadership,
-    Machine, NodeId, NodeSet, Outbox, Refused,
+    Machine, NodeId, NodeSet, Notice, Outbox, Refused,
 };
 
 /// What the nodes say to each other.
@@ -123,12 +124,15 @@ impl Machine for Echo {
         message: Message,
         out: &mut Outbox<Message>,
     ) -> Result<(), Refused> {
+        // One that has been down has forgotten what it has sent and what it was sent. A wave has no
+        // tag, so its second word of this wave counts for nothing.
+        let has_forgotten = self.wave.has_heard(from)?;
+        let was_forgotten = message == Message::Echo && self.place == Place::Outside;
+        if has_forgotten || was_forgotten {
+            return Ok(());
+        }
         let complete = match message {
             Message::Explore => self.wave.explored_by(from)?,
-            Message::Echo if self.place == Place::Outside => {
-                self.wave.check_neighbour(from)?;
-                return Err(Refused("it has explored nobody"));
-            }
             Message::Echo => self.wave.echoed_by(from)?,
         };
         if self.place == Place::Outside {
@@ -137,6 +141,15 @@ impl Machine for Echo {
         }
         if complete {
             self.end_wave(out);
+        }
+        Ok(())
+    }
+
+    fn notice(&mut self, notice: Notice, _: &mut Outbox<Message>) -> Result<(), Refused> {
+        notice.check(self.me, self.nodes())?;
+        if notice == Notice::Recovered {
+            self.place = Place::Outside;
+            self.wave.reset();
         }
         Ok(())
     }

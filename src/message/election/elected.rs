@@ -5,8 +5,22 @@
 //! cluster starts, some nodes call an election. A node that has settled makes its node of the lock
 //! from what it has learnt. Until then its user waits, and what others say of the lock is kept.
 //!
-//! The lock starts once. What a later election decides is ignored: to recover a lock is another
+//! The lock starts once, from the first election: what a later one decides is ignored. A node that
+//! may have missed the first one takes no part. That is one that has recovered, and one that had
+//! heard of the election and was told of a crash before it settled. Its user waits for ever. So
+//! nobody may go down before all have started, if all are to enter: to recover a lock is another
 //! matter.
+//!
+//! With that the lock excludes whoever goes down, once the election is right and tells all nodes of
+//! a leader before it tells any of the next. One that is here does not: a
+//! [`RingElection`](super::RingElection) whose news goes to all at once. There nobody may go down
+//! before all have started.
+//!
+//! | stage | by | then |
+//! |---|---|---|
+//! | `Before` | it settles | `Started` |
+//! | `Before` | somebody is down, and it has heard of the election | `Out` |
+//! | any | it has recovered | `Out` |
 //!
 //! # Timing
 //! The lock is as right as the election. With [`Bully`](super::Bully) that means: only where no
@@ -68,7 +82,12 @@ pub enum Message<E, P> {
     /// About the election.
     Election(E),
     /// About the lock.
-    Lock(P),
+    Lock {
+        /// Whom the sender had settled on when its lock started.
+        leader: NodeId,
+        /// What it says.
+        message: P,
+    },
 }
 
 impl<E: crate::message::Message, P: crate::message::Message> crate::message::Message
@@ -77,7 +96,7 @@ impl<E: crate::message::Message, P: crate::message::Message> crate::message::Mes
     fn kind(&self) -> &'static str {
         match self {
             Self::Election(message) => message.kind(),
-            Self::Lock(message) => message.kind(),
+            Self::Lock { message, .. } => message.kind(),
         }
     }
 }
@@ -103,13 +122,34 @@ pub struct Elected<E: Election, P: Protocol> {
     election: E,
     /// Whether it calls the election.
     calls: bool,
-    /// Once it has settled.
-    lock: Option<P>,
-    /// Where its user is, before.
+    stage: Stage<P>,
+    /// Where its user is, without a lock.
     phase: Phase,
-    /// What came about the lock, before. There is no bound on it: the nodes that have settled may
-    /// enter as often as they like while news of the leader is on its way here.
-    early: VecDeque<(NodeId, P::Message)>,
+}
+
+/// Who said what about the lock, and whom the sender follows.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Early<P: Protocol> {
+    from: NodeId,
+    leader: NodeId,
+    message: P::Message,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+enum Stage<P: Protocol> {
+    Before {
+        /// Whether anybody has said something about the election.
+        heard: bool,
+        /// What came about the lock. There is no bound on it: the nodes that have settled may enter
+        /// as often as they like while news of the leader is on its way here.
+        early: VecDeque<Early<P>>,
+    },
+    Started {
+        leader: NodeId,
+        lock: P,
+    },
+    /// It may have missed the first election.
+    Out,
 }
 
 impl<E: Election, P: Inherits<E>> Elected<E, P> {
@@ -119,16 +159,18 @@ impl<E: Election, P: Inherits<E>> Elected<E, P> {
         let node = |election: E| Self {
             calls: initiators.contains(&election.id()),
             election,
-            lock: None,
+            stage: Stage::Before { heard: false, early: VecDeque::new() },
             phase: Phase::Idle,
-            early: VecDeque::new(),
         };
         election.into_iter().map(node).collect()
     }
 
-    /// The node of the lock, once it has settled.
+    /// The node of the lock, once it has settled. None again after a crash.
     pub fn lock(&self) -> Option<&P> {
-        self.lock.as_ref()
+        match &self.stage {
+            Stage::Started { lock, .. } => Some(lock),
+            Stage::Before { .. } | Stage::Out => None,
+        }
     }
 
     fn give_election(
@@ -146,10 +188,12 @@ impl<E: Election, P: Inherits<E>> Elected<E, P> {
                 other => out.forward(other, Message::Election),
             }
         }
-        match settled {
-            Some(leader) if self.lock.is_none() => {
-                self.lock = Some(P::inherit(&self.election, leader));
-                self.begin(out)
+        match (settled, &mut self.stage) {
+            (Some(leader), Stage::Before { early, .. }) => {
+                let early = std::mem::take(early);
+                let lock = P::inherit(&self.election, leader);
+                self.stage = Stage::Started { leader, lock };
+                self.begin(early, out)
             }
             _ => Ok(()),
         }
@@ -159,13 +203,32 @@ impl<E: Election, P: Inherits<E>> Elected<E, P> {
     ///
     /// # Errors
     /// If it refuses something of that. The node has settled by then, and cannot go on.
-    fn begin(&mut self, out: &mut Outbox<Said<E, P>>) -> Result<(), Refused> {
+    fn begin(
+        &mut self,
+        early: VecDeque<Early<P>>,
+        out: &mut Outbox<Said<E, P>>,
+    ) -> Result<(), Refused> {
         self.give_lock(Input::Start, out)?;
         if self.phase.is_waiting() {
             self.give_lock(Input::Request, out)?;
         }
-        while let Some((from, message)) = self.early.pop_front() {
-            self.give_lock(Input::Receive { from, message }, out)?;
+        early.into_iter().try_for_each(|early| self.hear_of_lock(early, out))
+    }
+
+    /// Something comes about the lock. It is of no use to a node that follows another leader, or
+    /// takes no part.
+    fn hear_of_lock(
+        &mut self,
+        said: Early<P>,
+        out: &mut Outbox<Said<E, P>>,
+    ) -> Result<(), Refused> {
+        match &mut self.stage {
+            Stage::Before { early, .. } => early.push_back(said),
+            Stage::Started { leader, .. } if *leader == said.leader => {
+                let Early { from, message, .. } = said;
+                return self.give_lock(Input::Receive { from, message }, out);
+            }
+            Stage::Started { .. } | Stage::Out => {}
         }
         Ok(())
     }
@@ -175,13 +238,16 @@ impl<E: Election, P: Inherits<E>> Elected<E, P> {
         input: Input<P::Message>,
         out: &mut Outbox<Said<E, P>>,
     ) -> Result<(), Refused> {
-        let lock = self.lock.as_mut().ok_or(Refused("nobody leads yet"))?;
+        let Stage::Started { leader, lock } = &mut self.stage else {
+            return Err(Refused("its lock has not started"));
+        };
+        let leader = *leader;
         for output in step_part(lock, input)? {
             match output {
                 Output::SetTimer { timer, periods } => {
                     out.set_timer(Timer(2 * timer.0 + 1), periods);
                 }
-                other => out.forward(other, Message::Lock),
+                other => out.forward(other, |message| Message::Lock { leader, message }),
             }
         }
         Ok(())
@@ -216,10 +282,10 @@ impl<E: Election, P: Inherits<E>> Machine for Elected<E, P> {
     }
 
     fn request(&mut self, out: &mut Outbox<Self::Message>) -> Result<(), Refused> {
-        if self.lock.is_none() {
-            return self.phase.request();
+        match self.stage {
+            Stage::Started { .. } => self.give_lock(Input::Request, out),
+            Stage::Before { .. } | Stage::Out => self.phase.request(),
         }
-        self.give_lock(Input::Request, out)
     }
 
     fn release(&mut self, out: &mut Outbox<Self::Message>) -> Result<(), Refused> {
@@ -233,12 +299,16 @@ impl<E: Election, P: Inherits<E>> Machine for Elected<E, P> {
         out: &mut Outbox<Self::Message>,
     ) -> Result<(), Refused> {
         match message {
-            Message::Election(message) => self.give_election(Input::Receive { from, message }, out),
-            Message::Lock(message) if self.lock.is_none() => {
-                self.early.push_back((from, message));
-                Ok(())
+            Message::Election(message) => {
+                if let Stage::Before { heard, .. } = &mut self.stage {
+                    *heard = true;
+                }
+                self.give_election(Input::Receive { from, message }, out)
             }
-            Message::Lock(message) => self.give_lock(Input::Receive { from, message }, out),
+            Message::Lock { leader, message } => {
+                leader.check_member(self.nodes())?;
+                self.hear_of_lock(Early { from, leader, message }, out)
+            }
         }
     }
 
@@ -251,6 +321,15 @@ impl<E: Election, P: Inherits<E>> Machine for Elected<E, P> {
     }
 
     fn notice(&mut self, notice: Notice, out: &mut Outbox<Self::Message>) -> Result<(), Refused> {
+        match (notice, &self.stage) {
+            (Notice::Recovered, _) => {
+                // What is sent to its former life is lost on it, and so is its user.
+                (self.stage, self.phase) = (Stage::Out, Phase::Idle);
+            }
+            // Others may have started from a leader that this node will not settle on.
+            (Notice::Down(_), Stage::Before { heard: true, .. }) => self.stage = Stage::Out,
+            _ => {}
+        }
         self.give_election(Input::Notice(notice), out)
     }
 }
@@ -259,10 +338,10 @@ impl<E: Election, P: Inherits<E>> Protocol for Elected<E, P> {
     type Access = P::Access;
 
     fn phase(&self) -> Phase {
-        self.lock.as_ref().map_or(self.phase, Protocol::phase)
+        self.lock().map_or(self.phase, Protocol::phase)
     }
 
     fn entries_at_a_time(&self) -> usize {
-        self.lock.as_ref().map_or(1, Protocol::entries_at_a_time)
+        self.lock().map_or(1, Protocol::entries_at_a_time)
     }
 }

@@ -14,7 +14,8 @@
 //! | `LEADER` | the root has heard all neighbours, or the parent says so | the children |
 //!
 //! # Timing
-//! None. But no node may go down and no message may be lost.
+//! None. But no node may go down and no message may be lost. A node that has recovered lets the wave
+//! that it has met pass by, and joins only a greater one.
 //!
 //! # Cost
 //! On a graph of E edges with k initiators at most 2Ek, with one exactly 2E; and n-1 `LEADER`.
@@ -23,7 +24,7 @@ use super::wave::Wave;
 use crate::message::graph::check_spanning;
 use crate::message::{
     Agreement, Circumstances, ClusterError, Election, ElectionCost, Epoch, Graph, Leadership,
-    Machine, NodeId, Outbox, Refused,
+    Machine, NodeId, Notice, Outbox, Refused,
 };
 
 /// What the nodes say to each other. Each message has the tag of its wave.
@@ -54,8 +55,10 @@ impl crate::message::Message for Message {
 pub struct Extinction {
     me: NodeId,
     nodes: u32,
-    /// The greatest wave that it has met.
+    /// The greatest wave that it has met. Survives a crash.
     epoch: Epoch,
+    /// Whether it goes with that wave.
+    takes_part: bool,
     /// The node through which that came.
     parent: Option<NodeId>,
     wave: Wave,
@@ -69,6 +72,7 @@ impl Extinction {
             me,
             nodes: NodeId::at(graph.nodes()).0,
             epoch: Epoch::default(),
+            takes_part: false,
             parent: None,
             wave: Wave::new(graph.neighbours(me)),
             settled: false,
@@ -95,6 +99,7 @@ impl Extinction {
     fn join(&mut self, epoch: Epoch, parent: Option<NodeId>, out: &mut Outbox<Message>) {
         self.wave.reset();
         (self.epoch, self.parent, self.settled) = (epoch, parent, false);
+        self.takes_part = true;
         let others = self.wave.neighbours().iter().copied();
         out.broadcast(others.filter(|&node| Some(node) != parent), Message::Explore(epoch));
     }
@@ -127,7 +132,7 @@ impl Machine for Extinction {
     fn elect(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
         // A wave that has come here goes on. If it has been echoed, it may have come home: another
         // of the same number would elect a second time.
-        if self.settled || self.epoch == Epoch::default() {
+        if self.settled || !self.takes_part {
             self.join(Epoch::called_by(self.epoch.number + 1, self.me), None, out);
         }
         Ok(())
@@ -145,8 +150,8 @@ impl Machine for Extinction {
         if epoch.number == 0 {
             return Err(Refused("epochs are numbered from 1"));
         }
-        if epoch < self.epoch {
-            // A wave that dies out.
+        if epoch < self.epoch || epoch == self.epoch && !self.takes_part {
+            // A wave that dies out, or with which it went in a former life.
             return Ok(());
         }
         let complete = match message {
@@ -171,6 +176,15 @@ impl Machine for Extinction {
         };
         if complete {
             self.end_wave(out);
+        }
+        Ok(())
+    }
+
+    fn notice(&mut self, notice: Notice, _: &mut Outbox<Message>) -> Result<(), Refused> {
+        notice.check(self.me, self.nodes())?;
+        if notice == Notice::Recovered {
+            self.wave.reset();
+            (self.takes_part, self.parent, self.settled) = (false, None, false);
         }
         Ok(())
     }

@@ -11,7 +11,8 @@
 //!
 //! # Timing
 //! None. But channels must keep order: a number that is overtaken is missed, and two lead. No node
-//! may go down and no message may be lost.
+//! may go down and no message may be lost. A node that has recovered stands no more until another
+//! election is called.
 //!
 //! # Cost
 //! k nodes call: kn `ELECTION`, and n `ELECTED`.
@@ -20,7 +21,7 @@ pub use super::ring::Message;
 use super::ring::{self, Place};
 use crate::message::{
     Channels, Circumstances, ClusterError, Election, ElectionCost, Epoch, Leadership, Machine,
-    NodeId, Outbox, Refused,
+    NodeId, Notice, Outbox, Refused,
 };
 
 /// What a node does in an election.
@@ -129,7 +130,8 @@ impl Machine for LeLann {
                 }
                 // It was told of the winner first.
                 Part::Settled(_) => {}
-                Part::None | Part::Passes => return Err(Refused("it does not stand for election")),
+                // It has sent that in a former life.
+                Part::None | Part::Passes => {}
             },
             Message::Election { candidate, .. } => {
                 match &mut self.part {
@@ -148,6 +150,14 @@ impl Machine for LeLann {
                     self.settle(leader, out);
                 }
             }
+        }
+        Ok(())
+    }
+
+    fn notice(&mut self, notice: Notice, _: &mut Outbox<Message>) -> Result<(), Refused> {
+        notice.check(self.place.me, self.nodes())?;
+        if notice == Notice::Recovered {
+            self.part = Part::None;
         }
         Ok(())
     }

@@ -41,6 +41,11 @@ impl Wave {
         self.place(node).map(drop)
     }
 
+    /// Whether a neighbour has said something of this wave.
+    pub(super) fn has_heard(&self, node: NodeId) -> Result<bool, Refused> {
+        Ok(self.heard[self.place(node)?] != Heard::Nothing)
+    }
+
     pub(super) fn neighbours(&self) -> &[NodeId] {
         &self.neighbours
     }

@@ -192,7 +192,7 @@ elections! {
         => |of| ChangRoberts::cluster(of.nodes);
     "le_lann": LeLann, "Le Lann 1977", on Ring,
         up to ACQUAINTED, shown with 4,
-        "kn + n: k call", "nobody down, nothing lost"
+        "kn + n: k call", "channels that keep order, nobody down, nothing lost"
         => |of| LeLann::cluster(of.nodes);
     "echo": Echo, "Chang 1982", on AnyGraph,
         up to NEIGHBOURS, shown with 5,

@@ -21,8 +21,6 @@ pub enum Rule {
     LeadsAtOnce,
     /// The same without epochs: the last word counts.
     Last,
-    /// The same without epochs: the highest number counts.
-    Highest,
     /// A node that recovers and had a leader keeps it.
     OldView,
     /// A node that recovers has forgotten the epoch.
@@ -38,11 +36,11 @@ pub enum Rule {
 impl Rule {
     /// Whether what counts is kept here, and not in the shipped machine.
     fn believes_by_itself(self) -> bool {
-        matches!(self, Self::Last | Self::Highest | Self::LastList)
+        matches!(self, Self::Last | Self::LastList)
     }
 
     fn leads_at_once(self) -> bool {
-        matches!(self, Self::LeadsAtOnce | Self::Last | Self::Highest)
+        matches!(self, Self::LeadsAtOnce | Self::Last)
     }
 }
 
@@ -140,8 +138,6 @@ pub struct Altered<E> {
     rule: Rule,
     /// What it was told, where that counts.
     told: Option<Leadership>,
-    /// Who has announced itself, where the highest counts.
-    announced: BTreeSet<NodeId>,
     /// The greatest epoch in which it had a leader.
     epoch: u64,
     down: BTreeSet<NodeId>,
@@ -150,14 +146,7 @@ pub struct Altered<E> {
 impl<E: Alterable> Altered<E> {
     /// A cluster of it.
     pub(super) fn all(cluster: Vec<E>, rule: Rule) -> Vec<Self> {
-        let node = |inner| Self {
-            inner,
-            rule,
-            told: None,
-            announced: BTreeSet::new(),
-            epoch: 0,
-            down: BTreeSet::new(),
-        };
+        let node = |inner| Self { inner, rule, told: None, epoch: 0, down: BTreeSet::new() };
         cluster.into_iter().map(node).collect()
     }
 
@@ -184,7 +173,7 @@ impl<E: Alterable> Altered<E> {
                 (_, Output::Leader(leadership)) => {
                     self.epoch = self.epoch.max(leadership.epoch.number);
                     if self.rule.believes_by_itself() {
-                        self.believe(leadership);
+                        self.told = Some(leadership);
                     }
                     out.settle(self.leadership().unwrap_or(leadership));
                 }
@@ -202,13 +191,6 @@ impl<E: Alterable> Altered<E> {
                 E::announcing(message, dead.leader)
             }
             _ => message,
-        }
-    }
-
-    fn believe(&mut self, news: Leadership) {
-        self.told = Some(news);
-        if self.rule == Rule::Highest {
-            self.announced.insert(news.leader);
         }
     }
 }
@@ -255,7 +237,7 @@ impl<E: Alterable> Machine for Altered<E> {
             }
             (rule, Some(news)) if rule.believes_by_itself() => {
                 self.give(Input::Receive { from, message }, out)?;
-                self.believe(news);
+                self.told = Some(news);
                 Ok(())
             }
             _ => self.give(Input::Receive { from, message }, out),
@@ -264,16 +246,11 @@ impl<E: Alterable> Machine for Altered<E> {
 
     fn notice(&mut self, notice: Notice, out: &mut Outbox<E::Message>) -> Result<(), Refused> {
         match notice {
-            Notice::Down(node) => {
-                self.down.insert(node);
-                // A leader that is down counts for nothing.
-                self.announced.remove(&node);
-            }
+            Notice::Down(node) => drop(self.down.insert(node)),
             Notice::Up(node) => drop(self.down.remove(&node)),
             _ if self.rule == Rule::OldView && self.inner.leadership().is_some() => return Ok(()),
             _ => {
                 self.down.clear();
-                self.announced.clear();
                 self.told = None;
                 if self.rule == Rule::NoLives {
                     self.inner = self.inner.anew(0);
@@ -295,10 +272,6 @@ impl<E: Alterable> Election for Altered<E> {
         let inner = self.inner.leadership()?;
         match (self.rule, self.told) {
             // Without epochs there is but one.
-            (Rule::Highest, _) => {
-                let highest = self.announced.last().copied();
-                highest.map(|leader| Leadership { epoch: Epoch::default(), leader })
-            }
             (rule, told) if rule.believes_by_itself() => {
                 told.map(|told| Leadership { epoch: Epoch::default(), ..told })
             }

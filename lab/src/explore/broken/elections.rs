@@ -30,12 +30,12 @@ pub fn bully_leads_at_once(flawed: bool) -> Poll<Altered<Bully>> {
     comes_back(either(flawed, Rule::LeadsAtOnce))
 }
 
-/// The bully as it stands in textbooks, without epochs, where the last `COORDINATOR` is believed;
-/// or that of the highest node. In both a node that comes back leads at once. So two may lead for a
-/// while: that they agree is not claimed.
+/// The bully as it stands in textbooks, without epochs: a node that comes back leads at once, and
+/// the last `COORDINATOR` is believed. That two may lead for a while is not what is shown. As it is
+/// shipped, the greatest epoch and number is believed, and all agree in every epoch.
 pub fn bully_last_coordinator(flawed: bool) -> Poll<Altered<Bully>> {
-    let rule = if flawed { Rule::Last } else { Rule::Highest };
-    comes_back(rule).agreeing(Agreement::Inherent)
+    let check = comes_back(either(flawed, Rule::Last));
+    if flawed { check.agreeing(Agreement::Inherent) } else { check }
 }
 
 /// The middle one of three calls, and the highest goes down and comes back.
@@ -102,7 +102,8 @@ pub fn ring_orphan(flawed: bool) -> Poll<Altered<RingElection>> {
     Check::election(cluster).initiators([NodeId(0)]).crashes(1)
 }
 
-/// The ring without epochs: of two lists that saw other nodes alive, the last one counts.
+/// The ring without epochs, where two call and a node goes down and comes back in between: of two
+/// lists that saw other nodes alive, the last one counts.
 pub fn ring_without_epochs(flawed: bool) -> Poll<Altered<RingElection>> {
     let cluster = Altered::all(rings(3), either(flawed, Rule::LastList));
     Check::election(cluster)
@@ -110,6 +111,7 @@ pub fn ring_without_epochs(flawed: bool) -> Poll<Altered<RingElection>> {
         .initiators([NodeId(0), NodeId(1)])
         .crashes(1)
         .crashes_of([NodeId(2)])
+        .recoveries(1)
 }
 
 /// The ring where a winner that is known to be down is announced and followed all the same. Nobody
@@ -170,6 +172,26 @@ pub fn echo_crash(flawed: bool) -> Poll<Echo> {
 /// The echo algorithm with extinction, and a node that goes down.
 pub fn extinction_crash(flawed: bool) -> Poll<Extinction> {
     Check::election(Extinction::over(&ring(4))).initiators([NodeId(0)]).crashes(u8::from(flawed))
+}
+
+/// Chang's and Roberts' algorithm, and a node that goes down and comes back.
+pub fn chang_roberts_recovery(flawed: bool) -> Poll<ChangRoberts> {
+    chang_roberts_crash(flawed).recoveries(u8::from(flawed))
+}
+
+/// Le Lann's algorithm, and a node that goes down and comes back.
+pub fn le_lann_recovery(flawed: bool) -> Poll<LeLann> {
+    le_lann_crash(flawed).recoveries(u8::from(flawed))
+}
+
+/// The echo algorithm, and a node that goes down and comes back.
+pub fn echo_recovery(flawed: bool) -> Poll<Echo> {
+    echo_crash(flawed).recoveries(u8::from(flawed))
+}
+
+/// The echo algorithm with extinction, and a node that goes down and comes back.
+pub fn extinction_recovery(flawed: bool) -> Poll<Extinction> {
+    extinction_crash(flawed).recoveries(u8::from(flawed))
 }
 
 /// The election with this rule changed, or as it is shipped.

@@ -186,7 +186,7 @@ switched! {
     "bully_leads_at_once" is elections::bully_leads_at_once, violates "agreement":
         "a node that comes back leads without asking for the epoch";
     "bully_last_coordinator" is elections::bully_last_coordinator, violates "all can settle":
-        "without epochs the last coordinator is believed, not the highest";
+        "without epochs the last coordinator is believed, not the greatest epoch";
     "bully_old_view" is elections::bully_old_view, violates "all can settle":
         "a node that recovers keeps the leader that it had";
     "bully_halt_without_lives" is elections::bully_halt_without_lives, violates "one leader":
@@ -219,6 +219,14 @@ switched! {
         "a node goes down";
     "extinction_crash" is elections::extinction_crash, violates "all can settle":
         "a node goes down";
+    "chang_roberts_recovery" is elections::chang_roberts_recovery, violates "all can settle":
+        "a node goes down, and has forgotten all when it comes back";
+    "le_lann_recovery" is elections::le_lann_recovery, violates "all can settle":
+        "a node goes down, and has forgotten all when it comes back";
+    "echo_recovery" is elections::echo_recovery, violates "all can settle":
+        "a node goes down, and has forgotten all when it comes back";
+    "extinction_recovery" is elections::extinction_recovery, violates "all can settle":
+        "a node goes down, and has forgotten all when it comes back";
     also
     "echo_two_initiators" is elections::echo_two_initiators(),
         mended elections::extinction_two_initiators(), violates "invariant":

@@ -80,10 +80,13 @@ impl<E: Election> Contest<E> {
 
     network_settings!();
 
-    /// Who calls and who is down from the beginning, for the formula.
-    pub fn circumstances(&self) -> Circumstances {
-        let initiators = self.calls.iter().map(|&(_, node)| node).collect();
-        Circumstances { initiators, crashed: self.plan.down.clone() }
+    /// Who calls and who is down from the beginning, for the formula. None if somebody calls or
+    /// goes down later: no formula is about that.
+    pub fn circumstances(&self) -> Option<Circumstances> {
+        let initiators = self.calls.iter().map(|&(time, node)| (time <= 0.0).then_some(node));
+        let initiators = initiators.collect::<Option<_>>()?;
+        let crashed = self.plan.down.clone();
+        self.plan.is_over_at_once().then_some(Circumstances { initiators, crashed })
     }
 
     /// Runs it until nothing is in flight and nothing is to come.

@@ -107,8 +107,12 @@ impl<P> Default for Plan<P> {
 impl<P> Plan<P> {
     /// Whether nothing can befall the nodes.
     pub(super) fn is_empty(&self) -> bool {
-        self.down.is_empty()
-            && self.faults.is_empty()
+        self.down.is_empty() && self.is_over_at_once()
+    }
+
+    /// Whether nothing can befall the nodes once they run.
+    pub(super) fn is_over_at_once(&self) -> bool {
+        self.faults.is_empty()
             && self.aims.is_empty()
             && self.at_random.is_none()
             && self.heals.is_none()
