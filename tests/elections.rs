@@ -165,6 +165,23 @@ fn a_dead_successor_that_has_to_be_found_out_costs_the_ring_one_message() {
     }
 }
 
+/// A limit of the ring: the second caller waits for a list that is lost, and nobody was told.
+#[test]
+fn two_lists_that_a_node_misses_which_is_back_before_anybody_was_told_stop_the_ring() {
+    let settles_if_back_at = |time: f64| {
+        let contest = Contest::new(RingElection::cluster(3).unwrap())
+            .notices(Notices::ToAll)
+            .initiators([NodeId(0)])
+            .call_at(1.5, NodeId(1))
+            .fault_at(1.6, Fault::Crash(NodeId(2)))
+            .fault_at(time, Fault::Recover(NodeId(2)));
+        run(contest).settled
+    };
+    assert!(!settles_if_back_at(2.6));
+    // Those who are told send their lists again.
+    assert!(settles_if_back_at(20.0));
+}
+
 #[test]
 fn the_bully_that_halts_costs_three_for_each_other_node() {
     for n in 2..=8 {
@@ -214,7 +231,7 @@ fn there_is_no_formula_for_what_happens_later() {
 #[test]
 fn a_node_that_comes_back_has_forgotten_that_it_stood_and_the_election_stops() {
     macro_rules! stops {
-        ($cluster:expr, $initiators:expr, $node:literal at $time:literal) => {{
+        ($cluster:expr, $initiators:expr, $node:literal at $time:literal, then $calls:literal) => {{
             let (node, time) = (NodeId($node), $time);
             let contest = Contest::new($cluster)
                 .initiators($initiators.map(NodeId))
@@ -223,16 +240,20 @@ fn a_node_that_comes_back_has_forgotten_that_it_stood_and_the_election_stops() {
             let run = |contest: Contest<_>| contest.run().unwrap_or_else(|it| panic!("{it}"));
             let report = run(contest.clone());
             assert!(!report.settled, "{:?}", report.views);
-            // The others wait. It knows of no election, and can call one.
-            run(contest.call_at(50.0, node)).leader.map(|it| it.leader.0)
+            run(contest.call_at(50.0, NodeId($calls))).leader.map(|it| it.leader.0)
         }};
     }
     let line = Graph::line(4).unwrap();
-    assert_eq!(stops!(ChangRoberts::cluster(4).unwrap(), [1, 3], 3 at 3.5), Some(3));
-    assert_eq!(stops!(LeLann::cluster(4).unwrap(), [1, 3], 3 at 1.5), Some(3));
-    assert_eq!(stops!(Extinction::over(&line), [0], 1 at 1.5), Some(1));
-    // A wave of the echo algorithm has no tag: those whom it has reached take it for the first.
-    assert_eq!(stops!(Echo::over(&line), [0], 1 at 1.5), None);
+    // The others wait for the election to end. One that knows of none can call another.
+    assert_eq!(stops!(ChangRoberts::cluster(4).unwrap(), [1, 3], 3 at 3.5, then 3), Some(3));
+    assert_eq!(stops!(Extinction::over(&line), [0], 1 at 1.5, then 1), Some(1));
+    // Here that is the one that believes that the other has won.
+    assert_eq!(stops!(LeLann::cluster(4).unwrap(), [1, 3], 3 at 1.5, then 1), Some(1));
+    // A wave of the echo algorithm has no tag, so nobody may call again.
+    let contest = Contest::new(Echo::over(&line)).initiators([NodeId(0)]);
+    let contest = contest.fault_at(1.5, Fault::Crash(NodeId(1)));
+    let report = run(contest.fault_at(1.7, Fault::Recover(NodeId(1))));
+    assert!(!report.settled, "{:?}", report.parents);
 }
 
 fn graphs(n: usize) -> Vec<Graph> {

@@ -102,8 +102,7 @@ pub fn ring_orphan(flawed: bool) -> Poll<Altered<RingElection>> {
     Check::election(cluster).initiators([NodeId(0)]).crashes(1)
 }
 
-/// The ring without epochs, where two call and a node goes down and comes back in between: of two
-/// lists that saw other nodes alive, the last one counts.
+/// The ring without epochs: of two lists that saw other nodes alive, the last one counts.
 pub fn ring_without_epochs(flawed: bool) -> Poll<Altered<RingElection>> {
     let cluster = Altered::all(rings(3), either(flawed, Rule::LastList));
     Check::election(cluster)
@@ -111,7 +110,6 @@ pub fn ring_without_epochs(flawed: bool) -> Poll<Altered<RingElection>> {
         .initiators([NodeId(0), NodeId(1)])
         .crashes(1)
         .crashes_of([NodeId(2)])
-        .recoveries(1)
 }
 
 /// The ring where a winner that is known to be down is announced and followed all the same. Nobody
