@@ -52,6 +52,9 @@ unset RUSTDOCFLAGS
 run cargo test --locked --workspace --all-features
 run cargo test --locked --release -p exclusion --all-features --tests
 run cargo run --locked --example drop_in
+run cargo run --locked --example both_ways
+run cargo run --locked --example connection_pool
+run cargo run --locked --example cache
 run cargo run --locked --example thousand_threads
 run cargo run --locked --example own_protocol --features check
 for bench in locks actors sim; do
@@ -66,8 +69,8 @@ run cargo build --locked --manifest-path no-std-test/Cargo.toml
 own_cfg_loom() { run env RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/own-cfg-loom cargo "$@"; }
 own_cfg_loom build --locked -p exclusion
 own_cfg_loom build --locked --manifest-path no-std-test/Cargo.toml
-step "the ordinary build has nothing of loom in it"
-cargo tree --locked -p exclusion --all-features --edges normal,build --prefix none | { ! grep '^loom '; }
+step "the ordinary build has nothing of loom or shuttle in it"
+cargo tree --locked -p exclusion --all-features --edges normal,build --prefix none | { ! grep -E '^(loom|shuttle) '; }
 
 # Loom, on the shipped sources: every model prints how much it explored.
 loom() { step "loom-tests: $*"; (cd loom-tests && "$@"); }

@@ -22,11 +22,11 @@ macro_rules! targets {
 macro_rules! of_locks {
     () => {
         items! {
-            "crate::": "BakeryMutex", "Bypass", "TournamentMutex";
+            "crate::": "BakeryMutex", "BakerySemaphore", "Bypass", "TournamentMutex";
             "crate::lock::": "Leased", "Seated", "raw", "wait";
             "crate::lock::raw::": "Bakery", "BlackWhiteBakery", "Packed", "Padded", "Peterson",
                 "PetersonSwap", "Priority", "RawLock", "Tournament", "Waiting", "Withdrawn";
-            "crate::docs::": "shared_memory", "verification", "which_lock";
+            "crate::docs::": "cost", "shared_memory", "verification", "which_lock";
         }
     };
 }
@@ -49,19 +49,26 @@ macro_rules! of_messages {
     () => {
         items! {
             "crate::": "message";
-            "crate::docs::": "elections", "explored", "failures", "messages", "proofs";
+            "crate::docs::": "elections", "explored", "failures", "messages", "proofs",
+                "remedies";
             "crate::message::": "Bully", "BullyHalt", "BullyHalt::gated", "ChangRoberts", "Echo",
                 "Elected", "Election", "Epoch", "Extinction", "Graph", "LeLann", "Leadership",
                 "Renamed", "RingElection", "Witness";
+            "crate::message::": "Detector", "Detector::reliable", "Detector::unreliable", "Fence",
+                "Fenced", "Link", "Link::life", "Recovering", "Recovering::gated",
+                "Recovering::promised";
             "crate::message::": "CarvalhoRoucairol", "CentralCoordinator", "Claims", "Exclusive",
-                "Input", "Lamport", "Machine", "Maekawa", "Outbox", "Output", "Phase", "Protocol",
+                "Input", "Lamport", "Machine", "Maekawa", "Majority", "Outbox", "Output", "Phase", "Protocol",
                 "RaymondK", "RicartAgrawala", "Shared", "SinghalDynamic", "actor", "quorum",
                 "registry", "sim", "step", "step_lock";
             "crate::message::": "BantaEfficient", "BantaFair", "BantaK", "BantaSimple",
                 "NaimiTrehel", "NaimiTrehelQueue", "Raymond", "RicartAgrawalaToken",
                 "SinghalHeuristic", "SuzukiKasami", "TokenRing";
             "crate::message::": "Claims::bypass", "Claims::cost", "Claims::invariant",
-                "Claims::order", "Claims::token", "Machine::CHANNELS";
+                "Claims::order", "Claims::token", "Machine::CHANNELS",
+                "Protocol::WITHDRAWS";
+            "crate::message::fault::": "remedy";
+            "crate::message::fault::remedy::": "MendedRing", "Regenerating", "Succession", "Surviving";
             "crate::message::banta_efficient::": "Late::Hardened", "Late::Strict";
             "crate::message::sim::": "Delay", "Report", "Workload";
             "crate::message::actor::": "Assembly", "Builder::period", "Builder::traced", "Cluster::shutdown",
@@ -80,6 +87,7 @@ macro_rules! of_messages {
             "failures" => "https://docs.rs/exclusion/latest/exclusion/docs/failures/index.html";
             "messages" => "https://docs.rs/exclusion/latest/exclusion/docs/messages/index.html";
             "proofs" => "https://docs.rs/exclusion/latest/exclusion/docs/proofs/index.html";
+            "remedies" => "https://docs.rs/exclusion/latest/exclusion/docs/remedies/index.html";
         }
     };
 }
@@ -152,6 +160,11 @@ pub mod elections {}
 #[doc = include_str!("../docs/failures.md")]
 pub mod failures {}
 
+#[cfg(feature = "message")]
+#[doc = labels!()]
+#[doc = include_str!("../docs/remedies.md")]
+pub mod remedies {}
+
 #[doc = labels!()]
 #[doc = include_str!("../docs/verification.md")]
 pub mod verification {}
@@ -170,6 +183,14 @@ pub mod proofs {}
 #[doc = include_str!("../docs/which-lock.md")]
 pub mod which_lock {}
 
+#[doc = labels!()]
+#[doc = include_str!("../docs/parity.md")]
+pub mod parity {}
+
+#[doc = labels!()]
+#[doc = include_str!("../docs/cost.md")]
+pub mod cost {}
+
 /// The examples of the README are tested too.
 #[cfg(all(doctest, feature = "message"))]
 #[doc = include_str!("../README.md")]
@@ -177,15 +198,18 @@ pub struct Readme;
 
 #[cfg(all(test, feature = "message"))]
 mod tests {
-    const PAGES: [&str; 8] = [
+    const PAGES: [&str; 11] = [
         include_str!("../docs/shared-memory.md"),
         include_str!("../docs/messages.md"),
         include_str!("../docs/elections.md"),
         include_str!("../docs/failures.md"),
+        include_str!("../docs/remedies.md"),
         include_str!("../docs/verification.md"),
         include_str!("../docs/explored.md"),
         include_str!("../docs/proofs.md"),
         include_str!("../docs/which-lock.md"),
+        include_str!("../docs/parity.md"),
+        include_str!("../docs/cost.md"),
     ];
 
     /// The labels that a text defines, and what they mean.

@@ -6,6 +6,9 @@
 //! | threads, and no thread may overtake another | [`BakeryMutex`] |
 //! | the same with more threads than cores | [`BakeryMutex::with`], which keeps the order |
 //! | throughput to keep, and short waits | [`BakeryMutex<T, Bypass>`](BakeryMutex#bypass) |
+//! | threads that wait for a condition | [`BakeryCondvar`] |
+//! | readers and writers, none of them starved | [`BakeryRwLock`] |
+//! | so many at a time | [`BakerySemaphore`] |
 //! | throughput to keep, and nothing allocated | [`TournamentMutex`] |
 //! | no compare-and-swap, no `alloc`, no `std` | [`lock::Seated`] over a lock of [`lock::raw`] |
 //! | exactly two contenders | [`lock::Seated`] over [`lock::raw::Peterson`] |
@@ -77,6 +80,8 @@
 //! - [`explored`]: what was explored of the algorithms.
 //! - [`proofs`]: what is proved for any number of nodes.
 //! - [`which_lock`](docs::which_lock): which lock when, by measurement.
+//! - [`parity`](docs::parity): what a program needs that leaves `parking_lot`.
+//! - [`cost`](docs::cost): what an entry costs by the number of threads, counted.
 //!
 //! # When not to use it
 //!
@@ -171,6 +176,12 @@ pub use lock_api;
 
 #[cfg(all(target_has_atomic = "ptr", feature = "arc_lock"))]
 pub use lock::{ArcBakeryMutexGuard, ArcTournamentMutexGuard};
+#[cfg(all(feature = "std", target_has_atomic = "64"))]
+pub use lock::{
+    BakeryCondvar, BakeryPermit, BakeryRwLock, BakeryRwLockReadGuard, BakeryRwLockWriteGuard,
+    BakerySemaphore, MappedBakeryRwLockReadGuard, MappedBakeryRwLockWriteGuard, PolicyCondvar,
+    PolicyRwLock, RawBakeryCondvar, RawBakeryRwLock,
+};
 #[cfg(target_has_atomic = "ptr")]
 pub use lock::{
     BakeryMutex, BakeryMutexGuard, Bypass, MappedBakeryMutexGuard, MappedTournamentMutexGuard,

@@ -402,6 +402,25 @@ fn a_cut_makes_two_leaders_and_a_majority_one() {
     }
 }
 
+/// A node may be back, and on the list, before the caller's detector says so. Then it is told too.
+#[cfg(feature = "check")]
+#[test]
+fn four_on_a_ring_survive_a_crash_at_any_step_and_a_recovery_at_rest() {
+    use exclusion::message::Channels;
+    use exclusion::message::check::{Check, Checker, Model};
+
+    let settings = [(Choice::Highest, Announcement::Round), (Choice::Lowest, Announcement::ToAll)];
+    for (choice, announcement) in settings {
+        let cluster = RingElection::with(4, choice, announcement).unwrap();
+        let check = Check::election(cluster).channels(Channels::Fifo).initiators([NodeId(0)]);
+        let check = check.crashes(1).recoveries(1).recoveries_at_rest();
+        check.clone().checker().spawn_bfs().join().assert_properties();
+        let progress = check.progress().expect("it is an election");
+        let stuck = progress.find_stuck(&check, 1_000_000).expect("it ends");
+        assert!(stuck.is_none(), "{announcement:?}: {stuck:?}");
+    }
+}
+
 #[cfg(feature = "check")]
 #[test]
 fn what_is_on_its_way_when_a_cut_begins_is_lost_to_the_checker_too() {

@@ -185,7 +185,7 @@ fn requests_have_a_time_and_confirmations_a_later_one() {
 }
 
 #[test]
-fn who_has_confirmed_a_request_has_no_older_one() {
+fn who_has_confirmed_a_request_has_no_older_one_unless_it_has_withdrawn() {
     let mut cluster = ByHand::new(RicartAgrawala::cluster(3).unwrap());
     cluster.request(2);
     cluster.deliver_all();
@@ -195,10 +195,29 @@ fn who_has_confirmed_a_request_has_no_older_one() {
     refuses(&cluster, 2, 0, json!({"Request": 0}));
     let mut confirmed = cluster.clone();
     confirmed.deliver(2, is("CONFIRM"));
-    refuses(&confirmed, 2, 1, json!({"Request": 1}));
-    // Without the confirmation it may have: its request is slow.
-    let request = from_tree(json!({"Request": 1})).expect("a message");
-    cluster.give(2, Input::Receive { from: NodeId(1), message: request }).unwrap();
+    // Slow requests: one that waits, and one that was withdrawn. Both are confirmed.
+    for mut cluster in [cluster, confirmed] {
+        let request = from_tree(json!({"Request": 1})).expect("a message");
+        cluster.give(2, Input::Receive { from: NodeId(1), message: request }).unwrap();
+        assert!(cluster.in_flight.iter().any(|(from, to, _)| (from.0, to.0) == (2, 1)));
+    }
+}
+
+#[test]
+fn nobody_cancels_what_was_not_asked() {
+    let cluster = all_ask(Lamport::cluster(2));
+    refuses(&cluster, 0, 1, json!({"Cancel": 5}));
+    let cluster = all_ask(CentralCoordinator::cluster(2));
+    for was_queued in [true, false] {
+        refuses(&cluster, 1, 0, json!({"Cancelled": {"was_queued": was_queued}}));
+    }
+    refuses(&cluster, 1, 0, json!("Cancel"));
+    let mut withdrawn = ByHand::new(CentralCoordinator::cluster(3).unwrap());
+    withdrawn.request(1);
+    withdrawn.give(1, Input::Withdraw).unwrap();
+    refuses(&withdrawn, 1, 2, json!({"Cancelled": {"was_queued": true}}));
+    withdrawn.deliver_all();
+    refuses(&withdrawn, 1, 0, json!("Grant"));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 #![cfg(feature = "check")]
 
 use exclusion::message::check::{Check, Checker, Model};
-use exclusion::message::fault::remedy::{Regenerating, Succession, Surviving};
+use exclusion::message::fault::remedy::{MendedRing, Regenerating, Succession, Surviving};
 use exclusion::message::{
     BullyHalt, CarvalhoRoucairol, Lamport, Maekawa, Majority, Protocol, RaymondK, RicartAgrawala,
     RicartAgrawalaToken, RingElection, SinghalDynamic, SuzukiKasami,
@@ -65,4 +65,7 @@ survive! {
         Regenerating::<SuzukiKasami>::cluster(3).unwrap(), [2, 1, 0];
     ricart_and_agrawala_s_token_is_made_anew:
         Regenerating::<RicartAgrawalaToken>::cluster(3).unwrap(), [1, 1, 1];
+    the_ring_closes_around_the_dead: MendedRing::cluster(3).unwrap(), [1, 1, 1];
+    the_ring_closes_around_the_dead_after_entries: MendedRing::cluster(3).unwrap(), [2, 1, 0];
+    a_ring_of_two_becomes_one_of_one: MendedRing::cluster(2).unwrap(), [1, 1];
 }

@@ -279,7 +279,7 @@ impl<P: Shipped> Attack<'_, P> {
         for _ in 0..inputs {
             if self.chance.once_in(3) {
                 let Some((node, input)) = self.next_input(false) else { continue };
-                let leaves = input == Input::Release;
+                let leaves = matches!(input, Input::Release | Input::Withdraw);
                 let accepted = self.give(node, input, Then::GoOn);
                 assert!(accepted || !leaves, "{}: {node} cannot leave", self.algorithm);
             } else if self.elects && self.chance.once_in(16) {
@@ -305,8 +305,9 @@ impl<P: Shipped> Attack<'_, P> {
         }
     }
 
-    /// Something that may happen next: a message arrives, a timer runs out, a user leaves or asks.
-    /// Where messages must be in time, a timer runs out when none is in flight.
+    /// Something that may happen next: a message arrives, a timer runs out, a user leaves, asks, or
+    /// takes its request back if it can. Where messages must be in time, a timer runs out when none
+    /// is in flight.
     fn next_input(&mut self, in_time: bool) -> Option<(NodeId, Input<P::Message>)> {
         let ByHand { users, in_flight, timers, .. } = &mut self.world;
         let chance = &mut *self.chance;
@@ -315,6 +316,12 @@ impl<P: Shipped> Attack<'_, P> {
             chance.pick(&who).map(|&user| NodeId::at(user))
         };
         let (inside, idle) = (user_who(Phase::Inside), user_who(Phase::Idle));
+        let waiting = user_who(Phase::Waiting).filter(|_| P::WITHDRAWS);
+        if let Some(node) = waiting
+            && chance.once_in(16)
+        {
+            return Some((node, Input::Withdraw));
+        }
         for way in (0..4).cycle().skip(chance.below(4)).take(4) {
             match way {
                 0 if !in_flight.is_empty() => {

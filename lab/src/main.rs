@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use command::{check, diagram, elect, faults, list, locks, messages, report};
+use command::{check, cost, diagram, elect, faults, list, locks, messages, report};
 
 /// Measures the locks of `exclusion` beside their peers, counts messages beside their formulas, and
 /// explores both.
@@ -35,11 +35,13 @@ enum Command {
     List(list::List),
     /// Contention: throughput, fairness and waiting times, ours and our peers' in one run
     Locks(locks::Locks),
+    /// Accesses and remote memory references per entry, counted, by the number of threads
+    Cost(cost::CostCommand),
     /// Messages per entry of the distributed algorithms, measured beside their formulas
     Messages(messages::Messages),
     /// Elections and spanning trees: who asks whom, who leads, counted beside their formulas
     Elect(elect::ElectCommand),
-    /// What a fault does to each algorithm, explored; and whether it survives with the layers for it
+    /// What a fault does to each algorithm, explored, and whether the layers for it help
     Faults(faults::FaultsCommand),
     /// Explore every reachable state of a distributed algorithm, or of a lock over registers
     Check(check::CheckCommand),
@@ -54,6 +56,7 @@ fn main() -> ExitCode {
         None => report::tour(),
         Some(Command::List(list)) => list.run(),
         Some(Command::Locks(locks)) => locks.run(),
+        Some(Command::Cost(cost)) => cost.run(),
         Some(Command::Messages(messages)) => messages.run(),
         Some(Command::Elect(elect)) => elect.run(),
         Some(Command::Faults(faults)) => faults.run(),

@@ -151,6 +151,32 @@ fn bantas_cycles_cost_what_the_corrected_formula_says() {
 }
 
 #[test]
+fn costs_are_counted_beside_their_claims() {
+    let output = lab(&["cost", "bakery", "tournament", "--threads", "2,8,64", "--json"]);
+    assert!(output.status.success());
+    let rows = rows(&output);
+    assert_eq!(rows.len(), 2 * 3 * 2 * 2, "locks, numbers, loads, models");
+    for row in &rows {
+        for number in ["threads", "loads", "stores", "fences"] {
+            assert!(row[number].is_number(), "{number} in {row}");
+        }
+        let is_unbounded = row["load"] == "contended" && row["model"] == "dsm";
+        assert_eq!(row["remote"].is_null(), is_unbounded, "{row}");
+        let claim = if row["lock"] == "bakery" { "O(n)" } else { "O(log n)" };
+        assert_eq!(row["claim"], if is_unbounded { "unbounded" } else { claim });
+        assert_eq!((&row["growth"], &row["ok"]), (&row["claim"], &true.into()));
+    }
+    for (arguments, complaint) in [
+        (["cost", "--threads", "3"].as_slice(), "powers of two"),
+        (&["cost", "bakers"], "no lock is called 'bakers'"),
+    ] {
+        let output = lab(arguments);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(String::from_utf8_lossy(&output.stderr).contains(complaint), "{arguments:?}");
+    }
+}
+
+#[test]
 fn an_exploration_is_an_object_with_all_fields() {
     let output = lab(&["check", "ricart_agrawala", "--nodes", "3", "--json"]);
     assert!(output.status.success(), "{output:?}");
@@ -332,7 +358,7 @@ fn the_examples_of_the_help_work() {
     // Some show what does not hold.
     let refuted = ["--channels any", "--timers any-time"];
     let mut tried = 0;
-    for command in ["list", "locks", "messages", "check", "diagram", "report"] {
+    for command in ["list", "locks", "cost", "messages", "check", "diagram", "report"] {
         let help = String::from_utf8(lab(&[command, "--help"]).stdout).unwrap();
         let (_, examples) = help.split_once("Examples:\n").expect("every command has examples");
         for example in examples.lines().map(str::trim).filter(|line| !line.is_empty()) {

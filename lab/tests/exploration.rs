@@ -2,7 +2,9 @@
 //! further.
 
 use exclusion::message::check::{Check, Users};
-use exclusion::message::{CentralCoordinator, Channels, NodeId, Raymond, RicartAgrawala};
+use exclusion::message::{CentralCoordinator, Channels, NodeId, Raymond, RicartAgrawala, Trace};
+use lab::draw::diagram::{Diagram, Unit};
+use lab::draw::violation::Verdict;
 use lab::explore::broken::{BROKEN, with_broken, with_mended};
 use lab::explore::exploration::{Explorable, Explored, Explorer, ModelVisitor, Shown, in_words};
 use lab::explore::scope::{Scope, with_check};
@@ -140,7 +142,21 @@ fn every_broken_variant_is_refuted_in_what_it_violates() {
         assert_eq!(explored.verdict, "refuted", "{}: {}", broken.name, broken.why);
         let wrong = refuted(&explored);
         assert!(wrong.contains(&broken.violates), "{}: {wrong:?}", broken.name);
+        if let Some(Shown::Trace(trace)) = broken.counterexample(&explored) {
+            assert_ends_in_a_violation(trace, broken.violates, explored.nodes);
+        }
     }
+}
+
+/// The picture of a counterexample names what went wrong, and shades it.
+#[track_caller]
+fn assert_ends_in_a_violation(trace: &Trace, violates: &'static str, nodes: usize) {
+    let (unit, violated) = (Unit::Step, Some(violates));
+    let picture = Diagram { title: "", unit, nodes, widest: 900, violated }.svg(trace);
+    assert!(picture.contains("class=\"violation\""), "{violates} is not shaded:\n{trace}");
+    let verdict = Verdict::of(violates, trace, nodes);
+    assert!(!verdict.nodes.is_empty() && picture.contains(&verdict.text), "{violates}:\n{trace}");
+    assert!(!verdict.text.contains("nobody"), "{}", verdict.text);
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! What faults do, as the lab finds it: the table of the documentation, and what the command prints.
+//! What faults do, as the lab finds it: the table of the documentation, and what the command
+//! prints.
 //!
 //! `UPDATE_TABLES=1 cargo test -p lab --test faults` writes the rows that are explored within
 //! seconds. `lab faults --all --markdown` prints all rows.

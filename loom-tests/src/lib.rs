@@ -4,7 +4,9 @@
 //! search and prints how many executions that took; [`refuted`] runs it with one edge weakened, or
 //! as it is if it is wrong on purpose, and wants loom to find an execution that goes wrong.
 
+pub mod condvar;
 pub mod deaf;
+pub mod gate;
 pub mod models;
 pub mod pooled;
 

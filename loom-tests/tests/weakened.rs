@@ -9,6 +9,8 @@ use exclusion::lock::raw::{
 };
 use loom_tests::Finding::{Deadlock, NoLine, Race, TwoWinners};
 use loom_tests::Search::{Exhaustive, Preemptions};
+use loom_tests::condvar;
+use loom_tests::gate;
 use loom_tests::pooled::{Two, act, lock, lock_twice, with};
 use loom_tests::{Wrong, models, refuted};
 
@@ -103,6 +105,30 @@ twins! {
         models::lease::<BlackWhiteBakery<3>, 3, 1>;
     without_peterson_give_way_asleep: "peterson::GIVE_WAY" leads to Deadlock, Preemptions(3),
         models::lease::<Tournament<3>, 3, 1>;
+
+    without_condition_enter: "condition::ENTER" leads to NoLine, Preemptions(3),
+        condvar::a_stranger_notifies_early::<Strict>;
+    without_condition_find: "condition::FIND" leads to NoLine, Preemptions(3),
+        condvar::a_stranger_notifies_early::<Strict>;
+    without_condition_await: "condition::AWAIT" leads to NoLine, Preemptions(3),
+        condvar::a_stranger_notifies_early::<Strict>;
+    without_condition_claim: "condition::CLAIM" leads to NoLine, Preemptions(3),
+        condvar::a_stranger_notifies_early::<Strict>;
+    without_condition_see_moved: "condition::SEE_MOVED" leads to Race, Preemptions(3),
+        condvar::a_stranger_notifies_early::<Strict>;
+    without_condition_hand_over: "condition::HAND_OVER" leads to Deadlock, Preemptions(3),
+        condvar::a_stranger_notifies::<Strict>;
+
+    without_gate_enter: "gate::ENTER" leads to Race, Preemptions(4),
+        || gate::act::<Strict, 2>([gate::read, gate::write]);
+    without_gate_step_in: "gate::STEP_IN" leads to Race, Preemptions(4),
+        || gate::act::<Strict, 2>([gate::read, gate::write]);
+    without_gate_leave: "gate::LEAVE" leads to Race, Preemptions(4),
+        || gate::act::<Strict, 2>([gate::read, gate::write]);
+    without_gate_announce: "gate::ANNOUNCE" leads to Deadlock, Preemptions(4),
+        || gate::act::<Strict, 2>([gate::read, gate::write]);
+    without_gate_call: "gate::CALL" leads to Deadlock, Preemptions(4),
+        || gate::act::<Strict, 2>([gate::read, gate::write]);
 
     without_pooled_find_nobody: "pooled::FIND_NOBODY" leads to Race, Exhaustive,
         || act::<Strict, 2>([lock, lock]);

@@ -5,12 +5,15 @@
 //! | layer | what it is |
 //! |---|---|
 //! | `mutex` | [`BakeryMutex`], [`TournamentMutex`]: data and guards, over `lock_api` |
+//! | `condvar` | [`BakeryCondvar`], whose waiters sit in the line of their mutex |
+//! | `rwlock`, `semaphore` | [`BakeryRwLock`], [`BakerySemaphore`] |
+//! | `gate` | what these two have in common: so many inside at a time, in the order of arrival |
 //! | `with` | [`BakeryMutex::with`] and its relatives: critical sections as closures |
 //! | `pooled` | [`Pooled`]: one word, and a bakery from a pool while threads wait |
 //! | `leased` | [`Leased`]: a raw lock for any number of threads, and where they sleep |
 //! | `owned` | [`Seated`], [`Seat`]: one owner per seat, no compare-and-swap |
 //! | [`raw`] | algorithms among numbered seats: loads, stores and fences |
-//! | `sync` | the only switch between the machine and loom |
+//! | `sync` | the only switch between the machine, loom and counted registers |
 //!
 //! [`wait`] has the ways of waiting that need no wake-up.
 
@@ -24,6 +27,15 @@ pub use sync::edge;
 #[cfg(all(exclusion_loom, feature = "std"))]
 pub use sync::time;
 
+/// Counted registers, and what was counted, for the crate `counted`.
+#[cfg(exclusion_count)]
+pub mod counting {
+    pub use super::pooled::pool::all_are_back;
+    pub use super::sync::counted::clock::elapsed;
+    pub use super::sync::counted::ledger::{Counts, clear, counts, stand_for};
+    pub use super::sync::counted::{AtomicUsize, Backoff, Purpose, begin};
+}
+
 /// The pool of lines, and its limits, for models of them.
 #[cfg(all(exclusion_loom, feature = "std"))]
 pub mod lines {
@@ -34,6 +46,12 @@ pub mod lines {
 pub use owned::{Seat, SeatGuard, Seated};
 
 // Leasing a seat takes a compare-and-swap.
+#[cfg(all(feature = "std", target_has_atomic = "64"))]
+mod condvar;
+#[cfg(target_has_atomic = "ptr")]
+mod forward;
+#[cfg(all(feature = "std", target_has_atomic = "64"))]
+mod gate;
 #[cfg(target_has_atomic = "ptr")]
 mod leased;
 #[cfg(target_has_atomic = "ptr")]
@@ -44,8 +62,14 @@ mod policy;
 #[cfg(all(feature = "std", target_has_atomic = "64"))]
 mod pooled;
 #[cfg(all(feature = "std", target_has_atomic = "64"))]
+mod rwlock;
+#[cfg(all(feature = "std", target_has_atomic = "64"))]
+mod semaphore;
+#[cfg(all(feature = "std", target_has_atomic = "64"))]
 mod with;
 
+#[cfg(all(feature = "std", target_has_atomic = "64"))]
+pub use condvar::{BakeryCondvar, PolicyCondvar, RawBakeryCondvar};
 #[cfg(target_has_atomic = "ptr")]
 pub use leased::{Lease, Leased};
 #[cfg(all(target_has_atomic = "ptr", feature = "arc_lock"))]
@@ -59,4 +83,13 @@ pub use mutex::{
 #[cfg(target_has_atomic = "ptr")]
 pub use policy::{Bypass, Policy, Strict};
 #[cfg(all(feature = "std", target_has_atomic = "64"))]
+pub use pooled::condition::Condition;
+#[cfg(all(feature = "std", target_has_atomic = "64"))]
 pub use pooled::{Pooled, Turn};
+#[cfg(all(feature = "std", target_has_atomic = "64"))]
+pub use rwlock::{
+    BakeryRwLock, BakeryRwLockReadGuard, BakeryRwLockWriteGuard, MappedBakeryRwLockReadGuard,
+    MappedBakeryRwLockWriteGuard, PolicyRwLock, RawBakeryRwLock, Reading, Writing,
+};
+#[cfg(all(feature = "std", target_has_atomic = "64"))]
+pub use semaphore::{BakeryPermit, BakerySemaphore};

@@ -3,6 +3,7 @@
 use core::fmt;
 use core::ops::{Deref, DerefMut};
 
+use crate::lock::forward::{by_default, forward};
 use crate::lock::leased::{Lease, Leased};
 use crate::lock::policy::{Policy, Strict};
 #[cfg(all(feature = "std", target_has_atomic = "64"))]
@@ -154,15 +155,21 @@ macro_rules! drop_in {
             pub fn into_inner(self) -> T {
                 self.0.into_inner()
             }
+
+            /// The raw mutex and the value.
+            #[inline]
+            pub fn into_inner_with_raw(self) -> ($raw<$($bare)*>, T) {
+                self.0.into_inner_with_raw()
+            }
         }
 
         /// The methods of lock_api that start from an `Arc`.
         #[cfg(feature = "arc_lock")]
-        impl<T, $($bound)*> $mutex<T, $($bare)*> {
+        impl<T: ?Sized, $($bound)*> $mutex<T, $($bare)*> {
             fn inner(self: &alloc::sync::Arc<Self>) -> alloc::sync::Arc<lock_api::Mutex<$raw<$($bare)*>, T>> {
                 let wrapped = alloc::sync::Arc::into_raw(alloc::sync::Arc::clone(self));
                 // SAFETY: the wrapper is transparent, so size, alignment and validity are the same.
-                unsafe { alloc::sync::Arc::from_raw(wrapped.cast()) }
+                unsafe { alloc::sync::Arc::from_raw(wrapped as *const lock_api::Mutex<$raw<$($bare)*>, T>) }
             }
 
             /// Waits for the lock; the guard keeps the mutex alive.
@@ -193,6 +200,9 @@ macro_rules! drop_in {
                 self.inner().try_lock_arc_until(deadline)
             }
         }
+
+        forward!($mutex, [$($bound)*] [$($bare)*], $raw, $guard, $with);
+        by_default!($mutex);
 
         impl<T: ?Sized, $($bound)*> Deref for $mutex<T, $($bare)*> {
             type Target = lock_api::Mutex<$raw<$($bare)*>, T>;

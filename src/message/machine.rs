@@ -69,6 +69,8 @@ pub enum Input<M> {
     Request,
     /// Its user leaves.
     Release,
+    /// Its user waits no longer, and takes its request back.
+    Withdraw,
     /// A message arrives.
     Receive {
         /// Who sent it.
@@ -199,6 +201,14 @@ pub trait Machine: Clone + Eq + Hash + Debug {
     fn release(&mut self, _out: &mut Outbox<Self::Message>) -> Result<(), Refused> {
         Err(Refused("it is no lock"))
     }
+
+    /// The user waits no longer, and takes its request back. It may ask anew at once.
+    ///
+    /// # Errors
+    /// If it does not wait, or the lock [cannot](super::Protocol::WITHDRAWS) do that.
+    fn withdraw(&mut self, _out: &mut Outbox<Self::Message>) -> Result<(), Refused> {
+        Err(Refused("it cannot take a request back"))
+    }
 }
 
 /// Where a machine puts its [`Output`]s, and its runner takes them from.
@@ -316,6 +326,11 @@ impl<M> Outbox<M> {
     /// An empty one for a machine that is a part of the one that this is of, under the same name.
     pub(super) fn of_a_part<N>(&self) -> Outbox<N> {
         Outbox { owner: self.owner, nodes: self.nodes, ..Outbox::new() }
+    }
+
+    /// Whether the node has sent a message to itself.
+    pub(super) fn sends_to_itself(&self) -> bool {
+        !self.to_itself.is_empty()
     }
 
     /// Throws away the messages to these nodes, which are down.

@@ -13,6 +13,10 @@ pub trait Protocol: Machine {
     /// [`Shared`] where several may.
     type Access: Access;
 
+    /// Whether a user that waits can take its request back. Where it cannot, the request stands:
+    /// its node is let in some day, and leaves at once, or the user's next request takes it over.
+    const WITHDRAWS: bool = false;
+
     /// Where its user is, as the node knows it.
     fn phase(&self) -> Phase;
 
@@ -55,6 +59,7 @@ impl Access for Shared {}
 /// | `Idle` | request | `Waiting` |
 /// | `Waiting` | enter | `Inside` |
 /// | `Inside` | release | `Idle` |
+/// | `Waiting` | withdraw | `Idle` |
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Phase {
@@ -97,6 +102,19 @@ impl Phase {
     pub fn release(&mut self) -> Result<(), Refused> {
         if *self != Self::Inside {
             return Err(Refused("it is not inside"));
+        }
+        *self = Self::Idle;
+        Ok(())
+    }
+
+    /// The user takes its request back.
+    ///
+    /// # Errors
+    /// Unless waiting.
+    #[inline]
+    pub fn withdraw(&mut self) -> Result<(), Refused> {
+        if *self != Self::Waiting {
+            return Err(Refused("it does not wait"));
         }
         *self = Self::Idle;
         Ok(())

@@ -57,6 +57,7 @@ fn give<M: Machine>(
         Input::Elect => (Given::Elect, machine.elect(out)),
         Input::Request => (Given::Request, machine.request(out)),
         Input::Release => (Given::Release, machine.release(out)),
+        Input::Withdraw => (Given::Withdraw, machine.withdraw(out)),
         Input::Receive { from, message } => {
             (Given::Message(from, message.kind()), machine.receive(from, message, out))
         }
@@ -84,6 +85,7 @@ pub fn step_lock<P: Protocol>(
     let may = match input {
         Input::Request => after.request().map_err(|why| Given::Request.refused(node.id(), why)),
         Input::Release => after.release().map_err(|why| Given::Release.refused(node.id(), why)),
+        Input::Withdraw => after.withdraw().map_err(|why| Given::Withdraw.refused(node.id(), why)),
         _ => Ok(()),
     };
     may.map_err(Violation::Unexpected)?;
@@ -106,6 +108,7 @@ enum Given {
     Elect,
     Request,
     Release,
+    Withdraw,
     Message(NodeId, &'static str),
     Timeout(Timer),
     Notice(Notice),
@@ -118,6 +121,7 @@ impl Given {
             Self::Elect => "a call for an election".to_owned(),
             Self::Request => "a request of its user".to_owned(),
             Self::Release => "a release by its user".to_owned(),
+            Self::Withdraw => "a withdrawal by its user".to_owned(),
             Self::Message(from, kind) => format!("{kind} from {from}"),
             Self::Timeout(Timer(timer)) => format!("the timeout of timer {timer}"),
             Self::Notice(notice) => format!("the notice {notice:?}"),

@@ -77,7 +77,7 @@ pub struct Event {
     pub happening: Happening,
 }
 
-/// What can happen at a node. The first seven are inputs. From [`Crashes`](Self::Crashes) to
+/// What can happen at a node. The first eight are inputs. From [`Crashes`](Self::Crashes) to
 /// [`Resumes`](Self::Resumes) something befalls it or its channels. The others are what the node
 /// did in answer.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -92,6 +92,8 @@ pub enum Happening {
     Requests,
     /// Its user leaves.
     Leaves,
+    /// Its user takes its request back.
+    Withdraws,
     /// A message arrives.
     Receives {
         /// Who sent it.
@@ -159,6 +161,7 @@ impl Happening {
             Input::Elect => Self::Calls,
             Input::Request => Self::Requests,
             Input::Release => Self::Leaves,
+            Input::Withdraw => Self::Withdraws,
             Input::Receive { from, .. } => Self::Receives { from, message: number },
             Input::Timeout(timer) => Self::TimesOut(timer),
             Input::Notice(notice) => Self::Learns(notice),
@@ -199,6 +202,7 @@ impl fmt::Display for Event {
             Happening::Resumes => write!(f, "resumes"),
             Happening::Requests => write!(f, "requests"),
             Happening::Leaves => write!(f, "leaves"),
+            Happening::Withdraws => write!(f, "withdraws"),
             Happening::Receives { from, message } => write!(f, "receives {message} from {from}"),
             Happening::TimesOut(Timer(timer)) => write!(f, "timer {timer} runs out"),
             Happening::Learns(Notice::Down(node)) => write!(f, "learns that {node} is down"),
@@ -316,6 +320,7 @@ fn parse_event(line: &str) -> Option<Event> {
         }),
         ["requests"] => Happening::Requests,
         ["leaves"] => Happening::Leaves,
+        ["withdraws"] => Happening::Withdraws,
         ["enters"] => Happening::Enters,
         ["recovers"] => Happening::Learns(Notice::Recovered),
         ["learns", "that", node, "is", "down"] => {

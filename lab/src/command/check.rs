@@ -17,6 +17,7 @@ use lab::explore::scopes::{all, soon};
 use super::destination::Destination;
 use super::diagram::draw_counterexample;
 use super::graph;
+use super::names::{self, did_you_mean};
 use super::{Outcome, say, say_aside, say_json};
 
 #[derive(Args)]
@@ -40,7 +41,7 @@ Examples:
 pub(crate) struct CheckCommand {
     /// What to explore: an algorithm, a lock over registers, or a broken variant, which must be
     /// refuted (`lab list` names them)
-    #[arg(required_unless_present_any = ["all", "soon", "broken"])]
+    #[arg(required_unless_present_any = ["all", "soon", "broken"], value_parser = names::name)]
     algorithm: Option<String>,
     /// Every algorithm, as far as it is explored for the documentation
     #[arg(long, conflicts_with_all = ["algorithm", "explore"])]
@@ -401,12 +402,13 @@ impl ModelVisitor for Explore {
 /// The error. For an unknown name it also lists what else can be explored.
 fn in_words(error: RegistryError) -> String {
     match error {
-        RegistryError::Unknown(_) => {
+        RegistryError::Unknown(ref name) => {
+            let nearest = did_you_mean(name);
             let locks = RegisterLock::ALL.map(RegisterLock::name).join(", ");
             let elections: Vec<_> = ELECTIONS.iter().map(|election| election.name).collect();
             let elections = elections.join(", ");
             format!(
-                "{error}; elections: {elections}; locks over registers: {locks}; `lab list` names \
+                "{nearest}{error}; elections: {elections}; locks over registers: {locks}; `lab list` names \
                  the broken variants"
             )
         }

@@ -12,6 +12,7 @@ use exclusion::message::{NodeId, Trace};
 use lab::count::elections::{Poll, TOLD};
 use lab::draw::diagram::{Diagram, Unit};
 use lab::draw::recording::record;
+use lab::draw::scene::Scene;
 use lab::draw::shiviz::shiviz;
 use lab::draw::sketch::Sketch;
 use lab::explore::broken::{BROKEN, Broken, with_broken};
@@ -20,12 +21,14 @@ use lab::label::label;
 
 use super::check::Explore;
 use super::destination::Destination;
+use super::names::{self, did_you_mean};
 use super::registry::{WithEntries, algorithm, election};
 use super::{Outcome, say, say_aside};
 
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
+  cargo lab diagram carvalho_roucairol
   cargo lab diagram ricart_agrawala --nodes 3 --seed 1
   cargo lab diagram maekawa --nodes 4 --output maekawa.svg
   cargo lab diagram suzuki_kasami --from actors
@@ -36,8 +39,10 @@ Examples:
 pub(crate) struct DiagramCommand {
     /// The algorithm to draw; or a broken variant, to draw its counterexample (`lab list` names
     /// them)
+    #[arg(value_parser = names::name)]
     algorithm: String,
-    /// What to draw [default: simulation; counterexample for a broken variant]
+    /// What to draw [default: a simulated run that shows what is its own; counterexample for a
+    /// broken variant]
     #[arg(long)]
     from: Option<From>,
     /// How many nodes [default: chosen for each algorithm]
@@ -50,7 +55,7 @@ pub(crate) struct DiagramCommand {
     /// How many entries; for actors, how many of each node [default: 4]
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1000))]
     entries: Option<u32>,
-    /// The seed of a simulation [default: 1]
+    /// The seed of a simulation at random [default: 1]
     #[arg(long)]
     seed: Option<u64>,
     /// Where to write the picture; `-` is the standard output [default: the algorithm's name and
@@ -105,6 +110,12 @@ impl DiagramCommand {
                     "elections are drawn as they are simulated: leave --from actors out".to_owned()
                 );
             }
+            From::Simulation if self.is_usual() => {
+                let scene = Scene::of(algorithm(name)?.name).expect("each has a scene");
+                let title = format!("{name}, {} nodes", scene.nodes);
+                let (nodes, unit) = (scene.nodes, Unit::MessageDelay);
+                Drawn { title, nodes, unit, trace: scene.trace()?, violated: None }
+            }
             From::Simulation => {
                 let seed = self.seed.unwrap_or(Self::SEED);
                 let sketch = Sketch { entries: u64::from(entries), seed };
@@ -125,16 +136,23 @@ impl DiagramCommand {
                 picture.is_standard_output() || log.is_some_and(Destination::is_standard_output);
             if aside { say_aside(line) } else { say(line) }
         };
-        let Drawn { title, nodes, unit, trace } = &drawn;
+        let Drawn { title, nodes, unit, trace, violated } = &drawn;
         if let Some(log) = log {
             log.prepare()?;
             log.write(&shiviz(trace))?;
             said(log.written());
         }
-        let diagram = Diagram { title, unit: *unit, nodes: *nodes, widest: Self::WIDEST };
+        let (nodes, widest) = (*nodes, Self::WIDEST);
+        let diagram = Diagram { title, unit: *unit, nodes, widest, violated: *violated };
         picture.write(&diagram.svg(trace))?;
         said(picture.written());
         Ok(true)
+    }
+
+    /// Whether it is left to us what is simulated: then it is what shows the algorithm best.
+    fn is_usual(&self) -> bool {
+        let Self { nodes, k, entries, seed, .. } = self;
+        nodes.is_none() && k.is_none() && entries.is_none() && seed.is_none()
     }
 
     /// Refuses options that mean nothing for what is drawn.
@@ -177,7 +195,7 @@ impl DiagramCommand {
         let row = algorithm.build(&Electorate::of(nodes), &poll);
         let row = row.map_err(|error| error.to_string())??;
         let title = format!("{algorithm}, {nodes} nodes, seed {}", poll.seed);
-        Ok(Drawn { title, nodes, unit: Unit::MessageDelay, trace: row.trace })
+        Ok(Drawn { title, nodes, unit: Unit::MessageDelay, trace: row.trace, violated: None })
     }
 
     /// A run of a cluster of the algorithm.
@@ -199,7 +217,7 @@ impl DiagramCommand {
         let (k, trace) =
             algorithm.build(size, WithEntries(visitor)).map_err(|error| error.to_string())?;
         let title = title(&label(algorithm.name, k), nodes);
-        Ok(Drawn { title, nodes, unit, trace: trace? })
+        Ok(Drawn { title, nodes, unit, trace: trace?, violated: None })
     }
 }
 
@@ -209,6 +227,8 @@ struct Drawn {
     nodes: usize,
     unit: Unit,
     trace: Trace,
+    /// What a counterexample violates.
+    violated: Option<&'static str>,
 }
 
 /// A shortest counterexample of a broken variant.
@@ -216,7 +236,8 @@ fn counterexample(name: &str) -> Result<Drawn, String> {
     let Some(broken) = Broken::named(name) else {
         let names: Vec<_> = BROKEN.iter().map(|broken| broken.name).collect();
         return Err(format!(
-            "no broken variant is called '{name}'; there are {}",
+            "{}no broken variant is called '{name}'; there are {}",
+            did_you_mean(name),
             names.join(", ")
         ));
     };
@@ -227,6 +248,7 @@ fn counterexample(name: &str) -> Result<Drawn, String> {
             nodes: explored.nodes,
             unit: Unit::Step,
             trace: trace.clone(),
+            violated: Some(broken.violates),
         }),
         Some(Shown::Text(_)) => Err(format!(
             "{name} is about registers, which send no messages to draw: \
@@ -252,7 +274,8 @@ pub(super) fn draw_counterexample(
     };
     let title = format!("{}: '{property}' does not hold", explored.algorithm);
     let (nodes, widest) = (explored.nodes, DiagramCommand::WIDEST);
-    let diagram = Diagram { title: &title, unit: Unit::Step, nodes, widest };
+    let violated = Some(property);
+    let diagram = Diagram { title: &title, unit: Unit::Step, nodes, widest, violated };
     picture.write(&diagram.svg(trace))?;
     Ok(picture.written())
 }

@@ -12,6 +12,7 @@ use lab::draw::diagram::{Diagram, Unit};
 
 use super::destination::Destination;
 use super::graph::{self, graph};
+use super::names;
 use super::registry::election;
 use super::{Outcome, say, say_json};
 
@@ -29,6 +30,7 @@ Examples:
   cargo lab elect extinction --nodes 12 --graph random:20:3 --initiators 1,4,9")]
 pub(crate) struct ElectCommand {
     /// The election to hold (`lab list` names them) [default: each, beside its formula]
+    #[arg(value_parser = names::name)]
     algorithm: Option<String>,
     /// How many nodes [default: as many as show best what it does]
     #[arg(long)]
@@ -208,7 +210,7 @@ impl ElectCommand {
         let cut = if self.cut.is_empty() { "" } else { ", cut" };
         let title = format!("{}, {} nodes{cut}", row.algorithm, row.nodes);
         let (unit, nodes) = (Unit::MessageDelay, row.nodes);
-        let diagram = Diagram { title: &title, unit, nodes, widest: 1200 };
+        let diagram = Diagram { title: &title, unit, nodes, widest: 1200, violated: None };
         picture.prepare()?;
         picture.write(&diagram.svg(&row.trace))
     }
@@ -218,15 +220,20 @@ impl ElectCommand {
             say(story(&row.trace));
         }
         match (row.leader, &row.leaders[..]) {
+            (_, [_, _, ..]) => {
+                let leaders: Vec<_> = row.leaders.iter().map(|node| format!("n{node}")).collect();
+                let part =
+                    if self.cut.is_empty() { "at the same time" } else { "each in its part" };
+                say(format_args!("{} lead, {part}.", leaders.join(" and ")));
+            }
             (Some(leader), _) => say(format_args!(
                 "n{leader} leads. It took {} messages, and {:.1} T until all knew.",
                 row.messages, row.time
             )),
-            (None, [_, _, ..]) => {
-                let leaders: Vec<_> = row.leaders.iter().map(|node| format!("n{node}")).collect();
-                say(format_args!("{} lead, each in its part.", leaders.join(" and ")));
-            }
             (None, _) => say("The election stops before all that live have settled on a leader."),
+        }
+        if let Some(error) = &row.error {
+            say(format_args!("It went wrong: {error}."));
         }
         let kinds: Vec<_> =
             row.by_kind.iter().map(|(kind, count)| format!("{count} {kind}")).collect();

@@ -6,6 +6,7 @@ use lab::count::criteria::{self, Compare};
 use lab::count::messages::{AtWaiting, Load, Measure, table, waiting_table};
 use serde::Serialize;
 
+use super::names;
 use super::registry::{Fits, WithEntries, algorithm, fits};
 use super::{Outcome, say, say_aside, say_json};
 
@@ -21,7 +22,7 @@ Examples:
   cargo lab messages --algorithms banta_efficient,banta_k --nodes 50 --waiting 1,5,10,25,49")]
 pub(crate) struct Messages {
     /// Algorithms to run, separated by commas [default: all]
-    #[arg(long, value_delimiter = ',')]
+    #[arg(long, value_delimiter = ',', value_parser = names::name)]
     algorithms: Vec<String>,
     /// Numbers of nodes, separated by commas [default: ten sizes from 2 to 16, those that the
     /// algorithm allows]

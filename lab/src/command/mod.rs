@@ -1,6 +1,7 @@
 //! The lab's commands, one per file.
 
 pub(crate) mod check;
+pub(crate) mod cost;
 mod destination;
 pub(crate) mod diagram;
 pub(crate) mod elect;
@@ -9,6 +10,7 @@ mod graph;
 pub(crate) mod list;
 pub(crate) mod locks;
 pub(crate) mod messages;
+mod names;
 mod registry;
 pub(crate) mod report;
 

@@ -4,6 +4,8 @@ use exclusion::message::actor::DataOf;
 use exclusion::message::registry::{Algorithm, ElectionAlgorithm, Shipped, Size, Visitor};
 use lab::explore::broken::Broken;
 
+use super::names::did_you_mean;
+
 /// The algorithm of this name; or what to do instead, if it is a broken variant.
 pub(super) fn algorithm(name: &str) -> Result<&'static Algorithm, String> {
     Algorithm::named(name).map_err(|unknown| match Broken::named(name) {
@@ -12,7 +14,7 @@ pub(super) fn algorithm(name: &str) -> Result<&'static Algorithm, String> {
              `lab diagram {name} --from counterexample`",
             broken.why
         ),
-        None => unknown.to_string(),
+        None => did_you_mean(name) + &unknown.to_string(),
     })
 }
 
@@ -22,7 +24,7 @@ pub(super) fn election(name: &str) -> Result<&'static ElectionAlgorithm, String>
         let what = match (Algorithm::named(name), Broken::named(name)) {
             (Ok(_), _) => "is a lock: see it with `lab messages --algorithms",
             (_, Some(_)) => "is broken on purpose: see it with `lab check",
-            _ => return unknown.to_string(),
+            _ => return did_you_mean(name) + &unknown.to_string(),
         };
         format!("'{name}' {what} {name}`")
     })

@@ -7,7 +7,7 @@ use clap::Args;
 use exclusion::message::registry::{ALGORITHMS, Algorithm, Size};
 use lab::count::criteria::Compare;
 use lab::count::messages::{self, AtWaiting, Load, Measure};
-use lab::draw::sketch::Sketch;
+use lab::draw::scene::SCENES;
 use lab::explore::broken::{BROKEN, Broken, with_broken};
 use lab::explore::exploration::Explored;
 use lab::explore::scope::with_check;
@@ -127,11 +127,8 @@ impl ReportCommand {
             tell(&format!("{}: {}. In the fewest steps:\n{how}", broken.name, broken.why));
         }
 
-        for algorithm in ALGORITHMS {
-            let sketch = Sketch { entries: 4, seed: Self::SEED };
-            let size = Size::of(algorithm.nodes_to_show);
-            let trace = algorithm.build(size, sketch).map_err(|it| it.to_string())??;
-            findings.sketches.push((algorithm.name, trace));
+        for scene in SCENES {
+            findings.sketches.push((scene, scene.trace()?));
         }
         output.write(&page(&findings, &self.commands()))?;
         if !output.is_standard_output() {

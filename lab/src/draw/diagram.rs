@@ -5,7 +5,9 @@ use std::fmt::Write;
 
 use exclusion::message::{Event, Happening, NodeId, Notice, Time, Trace};
 
+use super::legend::{Legend, Shows, name_of, star};
 use super::palette::{COLOURS, colour};
+use super::violation::Verdict;
 
 /// A message: where and when it was sent, and where and when it arrived, if it did.
 struct Arrow<'a> {
@@ -28,6 +30,10 @@ struct Drawing<'a> {
     requests: Vec<(NodeId, Time)>,
     /// Where a request was received whose answer is deferred.
     delayed: Vec<(NodeId, Time)>,
+    /// Which node had the token, from when to when.
+    token: Vec<(NodeId, Time, Option<Time>)>,
+    /// What went wrong at the end, and when that was.
+    violation: Option<(Verdict, Time)>,
     /// What befell the nodes, and who leads, if it is an election.
     election: Scenes,
 }
@@ -67,6 +73,9 @@ impl Scenes {
     }
 }
 
+/// The kind of message that is the permission itself.
+const TOKEN: &str = "TOKEN";
+
 /// The kinds of messages by which a node that is asked gives its permission. A token is not one of
 /// them: it comes from one node, whichever was asked.
 const ANSWERS: [&str; 3] = ["CONFIRM", "GRANT", "VOTE"];
@@ -80,6 +89,8 @@ impl<'a> Drawing<'a> {
             stays: Vec::new(),
             requests: Vec::new(),
             delayed: Vec::new(),
+            token: Vec::new(),
+            violation: None,
             election: Scenes::default(),
         };
         let mut in_flight = HashMap::new();
@@ -106,6 +117,9 @@ impl<'a> Drawing<'a> {
                     let since = asked.map(|asked| open.remove(asked).2);
                     let late = since.is_some_and(|since| since < time);
                     drawing.delayed.extend(since.filter(|_| late).map(|since| (node, since)));
+                    if kind == TOKEN {
+                        drawing.sends_token(node, time);
+                    }
                     in_flight.insert(*message, drawing.arrows.len());
                     let (from, sent, to) = (node, time, *to);
                     drawing.arrows.push(Arrow { kind, late, from, sent, to, arrived: None });
@@ -114,8 +128,10 @@ impl<'a> Drawing<'a> {
                     if let Some(&arrow) = in_flight.get(message) {
                         let arrow: &mut Arrow<'_> = &mut drawing.arrows[arrow];
                         arrow.arrived = Some(time);
-                        if arrow.kind == "REQUEST" {
-                            open.push((node, *from, time));
+                        match arrow.kind {
+                            "REQUEST" => open.push((node, *from, time)),
+                            TOKEN => drawing.token.push((node, time, None)),
+                            _ => {}
                         }
                     }
                 }
@@ -131,6 +147,28 @@ impl<'a> Drawing<'a> {
         drawing
     }
 
+    fn shows(&self) -> Shows {
+        Shows { election: !self.election.is_empty(), token: !self.token.is_empty() }
+    }
+
+    /// A node that sends the token without having got it has had it from the beginning.
+    fn sends_token(&mut self, node: NodeId, time: Time) {
+        let held = self.token.iter_mut().rev().find(|(holder, ..)| *holder == node);
+        match held {
+            Some((_, _, until @ None)) => *until = Some(time),
+            _ => self.token.push((node, Time::default(), Some(time))),
+        }
+    }
+
+    /// The same with what went wrong at the end, and room to see it.
+    fn violated(mut self, property: &str, trace: &Trace) -> Self {
+        let ended = self.end;
+        self.violation = Some((Verdict::of(property, trace, self.nodes), ended));
+        let tail = (ended.0 / 8).max(2 * Time::TICKS);
+        self.end = ended.after(tail);
+        self
+    }
+
     /// The kinds of messages, in the order in which they come: what asks comes first, and has the
     /// same colour everywhere. An answer that was held back is a kind of its own.
     fn kinds(&self) -> Vec<(&'a str, bool)> {
@@ -142,11 +180,6 @@ impl<'a> Drawing<'a> {
         }
         kinds
     }
-}
-
-fn name_of(kind: (&str, bool)) -> String {
-    let (name, late) = kind;
-    if late { format!("{name}, held back") } else { name.to_owned() }
 }
 
 const LEFT: f64 = 60.0;
@@ -187,17 +220,28 @@ pub struct Diagram<'a> {
     pub nodes: usize,
     /// How many pixels it may be wide.
     pub widest: u32,
+    /// The property that the trace violates, if it is a counterexample. What went wrong is shaded
+    /// at the end, and named.
+    pub violated: Option<&'a str>,
 }
 
 impl Diagram<'_> {
     /// The trace as a picture that stands by itself.
     pub fn svg(&self, trace: &Trace) -> String {
-        self.draw(&Drawing::of(trace, self.nodes), true)
+        self.draw(&self.drawing(trace), true)
     }
 
     /// The trace as a part of a page that has [`STYLE`], [`heads`] and a legend.
     pub fn embedded(&self, trace: &Trace) -> String {
-        self.draw(&Drawing::of(trace, self.nodes), false)
+        self.draw(&self.drawing(trace), false)
+    }
+
+    fn drawing<'t>(&self, trace: &'t Trace) -> Drawing<'t> {
+        let drawing = Drawing::of(trace, self.nodes);
+        match self.violated {
+            Some(property) => drawing.violated(property, trace),
+            None => drawing,
+        }
     }
 
     /// The kinds of messages, in the order of their colours.
@@ -212,9 +256,10 @@ impl Diagram<'_> {
         let title = if alone { 32.0 + 9.0 * self.title.chars().count() as f64 } else { 0.0 };
         let width = (LEFT + RIGHT + units * scale).max(420.0).max(title);
         let kinds = drawing.kinds();
-        let legend = Legend::new(&kinds, width, !drawing.election.is_empty());
+        let legend = Legend::new(&kinds, width, drawing.shows());
         let top = if alone { 40.0 + legend.height } else { 8.0 };
-        let height = top + ROW * drawing.nodes as f64 + 40.0;
+        let named = if drawing.violation.is_some() { 24.0 } else { 0.0 };
+        let height = top + ROW * drawing.nodes as f64 + 40.0 + named;
         let x = |time: Time| LEFT + time.as_units() * scale;
         let y = |node: NodeId| top + ROW * (node.index() as f64 + 0.5);
 
@@ -244,11 +289,27 @@ impl Diagram<'_> {
             let at = LEFT + tick * scale;
             line(format_args!(
                 r#"<line class="tick" x1="{at:.1}" x2="{at:.1}" y1="{top:.1}" y2="{:.1}"/><text class="label" x="{at:.1}" y="{:.1}" text-anchor="middle">{tick}{}</text>"#,
-                height - 34.0,
-                height - 16.0,
+                height - 34.0 - named,
+                height - 16.0 - named,
                 self.unit.name()
             ));
             tick += step;
+        }
+        if let Some((verdict, ended)) = &drawing.violation {
+            let (left, right) = (x(*ended), x(drawing.end));
+            for node in &verdict.nodes {
+                line(format_args!(
+                    r#"<rect class="violation" x="{left:.1}" y="{:.1}" width="{:.1}" height="{ROW}"/>"#,
+                    y(*node) - ROW / 2.0,
+                    right - left
+                ));
+            }
+            line(format_args!(
+                r#"<text class="wrong" x="{:.1}" y="{:.1}" text-anchor="end">{}</text>"#,
+                right.max(width - RIGHT),
+                height - 12.0,
+                escape(&verdict.text)
+            ));
         }
         for node in NodeId::all(drawing.nodes) {
             line(format_args!(
@@ -258,13 +319,33 @@ impl Diagram<'_> {
                 y(node) + 5.0
             ));
         }
-        for &(node, from, to) in &drawing.stays {
-            let (left, right) = (x(from), x(to.unwrap_or(drawing.end)));
+        for &(node, from, to) in &drawing.token {
+            let (left, right, y) = (x(from), x(to.unwrap_or(drawing.end)), y(node) + 11.0);
             line(format_args!(
-                r#"<rect class="inside" x="{left:.1}" y="{:.1}" width="{:.1}" height="16"/>"#,
-                y(node) - 8.0,
-                (right - left).max(2.0)
+                r#"<line class="token" x1="{left:.1}" x2="{:.1}" y1="{y:.1}" y2="{y:.1}"/>"#,
+                right.max(left + 2.0)
             ));
+        }
+        for &(node, from, to) in &drawing.stays {
+            let (left, right, top) = (x(from), x(to.unwrap_or(drawing.end)), y(node) - 8.0);
+            let until = to.map_or_else(String::new, |to| format!(" to {:.2}", to.as_units()));
+            // The edge at the left tells an entry from the one before it.
+            line(format_args!(
+                r#"<rect class="inside" x="{left:.1}" y="{top:.1}" width="{:.1}" height="16"><title>{node} is inside from {:.2}{until}</title></rect><path class="entry" d="M{left:.1} {top:.1}v16"/>"#,
+                (right - left).max(2.0),
+                from.as_units()
+            ));
+            let room = drawing
+                .stays
+                .iter()
+                .all(|&(other, next, _)| other != node || next <= from || x(next) - left >= 34.0);
+            if room {
+                let moment = from.as_units();
+                line(format_args!(
+                    r#"<text class="moment" x="{left:.1}" y="{:.1}">{moment:.1}</text>"#,
+                    top - 3.0
+                ));
+            }
         }
         for arrow in &drawing.arrows {
             let kind = kinds.iter().position(|kind| *kind == (arrow.kind, arrow.late));
@@ -324,16 +405,6 @@ impl Diagram<'_> {
     }
 }
 
-/// A star of five points.
-fn star(x: f64, y: f64) -> String {
-    let point = |corner: u32| {
-        let radius = if corner.is_multiple_of(2) { 10.0 } else { 4.0 };
-        let angle = std::f64::consts::PI * (f64::from(corner) / 5.0 - 0.5);
-        format!("{:.1} {:.1}", x + radius * angle.cos(), y + radius * angle.sin())
-    };
-    format!("M{}z", (0..10).map(point).collect::<Vec<_>>().join("L"))
-}
-
 /// The heads of the arrows, one per colour.
 pub fn heads() -> String {
     let mut heads = String::from("<defs>");
@@ -356,91 +427,13 @@ pub const STYLE: &str = "\
 .spacetime .message{stroke-width:1.6}.spacetime .asks{fill:#222}.spacetime .delayed{stroke:#d6455d;stroke-width:2;fill:none}\
 .spacetime .gone{stroke:#fff;stroke-width:3;stroke-dasharray:6 6}.spacetime .leads{fill:#f4a340;stroke:#222}\
 .spacetime .follows{fill:#fff;stroke:#222;stroke-width:1.4}\
+.spacetime .entry{stroke:#9a5b00;stroke-width:2}.spacetime .moment{fill:#666;font-size:10px}\
+.spacetime .token{stroke:#7b5bd6;stroke-width:4}.spacetime .violation{fill:#d6455d;opacity:.28}\
+.spacetime .wrong{fill:#b3202f;font-weight:600}\
 @media(prefers-color-scheme:dark){.spacetime text{fill:#eee}.spacetime .label{fill:#aaa}.spacetime .paper{fill:#16181c}\
 .spacetime .life{stroke:#bbb}.spacetime .tick{stroke:#333}.spacetime .asks{fill:#eee}\
+.spacetime .moment{fill:#aaa}.spacetime .wrong{fill:#ff8a95}.spacetime .token{stroke:#a78bff}\
 .spacetime .gone{stroke:#16181c}.spacetime .leads{stroke:#eee}.spacetime .follows{fill:#16181c;stroke:#eee}}";
-
-/// The kinds of messages and the other signs, in rows that fit.
-struct Legend {
-    entries: Vec<(f64, f64, Sign, String)>,
-    height: f64,
-}
-
-enum Sign {
-    Message(usize),
-    Inside,
-    Asks,
-    Delayed,
-    Leads,
-    Follows,
-}
-
-impl Legend {
-    fn new(kinds: &[(&str, bool)], width: f64, is_election: bool) -> Self {
-        let messages =
-            kinds.iter().enumerate().map(|(index, kind)| (Sign::Message(index), name_of(*kind)));
-        let of_locks = [
-            (Sign::Asks, "wants in"),
-            (Sign::Inside, "inside"),
-            (Sign::Delayed, "answer held back"),
-        ];
-        let of_elections = [
-            (Sign::Asks, "calls an election"),
-            (Sign::Leads, "leads"),
-            (Sign::Follows, "follows"),
-            (Sign::Delayed, "goes down"),
-        ];
-        let others: Vec<_> = if is_election { of_elections.into() } else { of_locks.into() };
-        let others: Vec<_> =
-            others.into_iter().map(|(sign, text): (Sign, &str)| (sign, text.to_owned())).collect();
-        let (mut x, mut y) = (16.0, 44.0);
-        let mut entries = Vec::new();
-        for (sign, text) in messages.chain(others) {
-            // Wide enough for any letters of this size.
-            let wide = 44.0 + 9.5 * text.chars().count() as f64;
-            if x + wide > width && x > 16.0 {
-                (x, y) = (16.0, y + 20.0);
-            }
-            entries.push((x, y, sign, text));
-            x += wide;
-        }
-        Self { entries, height: y - 24.0 }
-    }
-
-    fn draw(&self, line: &mut impl FnMut(std::fmt::Arguments<'_>)) {
-        for (x, y, sign, text) in &self.entries {
-            let middle = y - 4.5;
-            match sign {
-                Sign::Message(kind) => line(format_args!(
-                    r##"<line x1="{x}" x2="{:.1}" y1="{middle}" y2="{middle}" stroke="{}" stroke-width="2" marker-end="url(#head{kind})"/>"##,
-                    x + 24.0,
-                    colour(*kind)
-                )),
-                Sign::Inside => line(format_args!(
-                    r#"<rect class="inside" x="{x}" y="{:.1}" width="24" height="12"/>"#,
-                    middle - 6.0
-                )),
-                Sign::Asks => line(format_args!(
-                    r#"<circle class="asks" cx="{:.1}" cy="{middle}" r="4"/>"#,
-                    x + 12.0
-                )),
-                Sign::Leads => {
-                    line(format_args!(r#"<path class="leads" d="{}"/>"#, star(x + 12.0, middle)))
-                }
-                Sign::Follows => line(format_args!(
-                    r#"<circle class="follows" cx="{:.1}" cy="{middle}" r="5"/>"#,
-                    x + 12.0
-                )),
-                Sign::Delayed => line(format_args!(
-                    r#"<path class="delayed" d="M{:.1} {:.1}l8 8m0 -8l-8 8"/>"#,
-                    x + 8.0,
-                    middle - 4.0
-                )),
-            }
-            line(format_args!(r#"<text x="{:.1}" y="{y}">{}</text>"#, x + 30.0, escape(text)));
-        }
-    }
-}
 
 /// Text that is not taken for markup.
 pub fn escape(text: &str) -> String {

@@ -2,7 +2,10 @@
 
 pub mod chart;
 pub mod diagram;
+mod legend;
 pub mod palette;
 pub mod recording;
+pub mod scene;
 pub mod shiviz;
 pub mod sketch;
+pub mod violation;

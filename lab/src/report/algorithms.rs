@@ -3,8 +3,6 @@
 use super::Findings;
 use super::html::{Figure, Section, paragraph, spacetime, table};
 use super::stories::{STORIES, Story};
-use exclusion::message::registry::Algorithm;
-
 use crate::count::criteria::figure;
 use crate::draw::diagram::{Diagram, Unit, escape};
 
@@ -78,13 +76,15 @@ fn comparison(findings: &Findings) -> String {
 }
 
 fn story_of(story: &Story, findings: &Findings) -> String {
-    let Some((name, trace)) = findings.sketches.iter().find(|(it, _)| *it == story.algorithm)
+    let Some((scene, trace)) =
+        findings.sketches.iter().find(|(it, _)| it.algorithm == story.algorithm)
     else {
         return String::new();
     };
-    let nodes = Algorithm::named(name).map_or(3, |algorithm| algorithm.nodes_to_show);
+    let (name, nodes) = (scene.algorithm, scene.nodes);
     let title = format!("{}, {nodes} nodes", story.title);
-    let diagram = Diagram { title: &title, unit: Unit::MessageDelay, nodes, widest: 900 };
+    let (unit, widest) = (Unit::MessageDelay, 900);
+    let diagram = Diagram { title: &title, unit, nodes, widest, violated: None };
     let picture = spacetime(&diagram, trace);
     let Story { how, cost, guarantee, .. } = *story;
     let words = format!(
@@ -95,8 +95,7 @@ fn story_of(story: &Story, findings: &Findings) -> String {
         escape(guarantee)
     );
     let (id, heading) = (format!("story-{name}"), format!("{} ({})", story.title, story.source));
-    let command = format!("diagram {name} --nodes {nodes}");
-    let figure =
-        Figure { id: &id, title: &heading, caption: "A small run, simulated.", command: &command };
+    let command = format!("diagram {name}");
+    let figure = Figure { id: &id, title: &heading, caption: scene.shows, command: &command };
     figure.around(&(words + &picture))
 }

@@ -81,7 +81,8 @@ fn counterexample(findings: &Findings) -> String {
     let Some(Shown::Trace(trace)) = broken.counterexample(explored) else { return String::new() };
     let title = format!("{}: {}", broken.name, broken.why);
     let nodes = explored.nodes;
-    let diagram = Diagram { title: &title, unit: Unit::Step, nodes, widest: 900 };
+    let violated = Some(broken.violates);
+    let diagram = Diagram { title: &title, unit: Unit::Step, nodes, widest: 900, violated };
     let figure = Figure {
         id: "counterexample",
         title: "One counterexample: Maekawa's rule of 1985 deadlocks",

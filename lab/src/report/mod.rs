@@ -14,6 +14,7 @@ pub mod stories;
 use exclusion::message::Trace;
 
 use crate::count::{criteria, messages as counted};
+use crate::draw::scene::Scene;
 use crate::explore::broken::Broken;
 use crate::explore::exploration::Explored;
 use crate::measure::contention;
@@ -37,7 +38,7 @@ pub struct Findings {
     /// What is broken on purpose and was refuted.
     pub broken: Vec<(Broken, Explored)>,
     /// A small run of each algorithm.
-    pub sketches: Vec<(&'static str, Trace)>,
+    pub sketches: Vec<(&'static Scene, Trace)>,
 }
 
 /// Which commands have measured what, as they are typed after `cargo lab`.

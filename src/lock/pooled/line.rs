@@ -102,6 +102,11 @@ impl Line {
         seat
     }
 
+    /// Shows loom that a thread uses this seat.
+    pub(super) fn is_seated(&self, seat: usize) {
+        self.probe.is_seated(seat);
+    }
+
     /// Leaves a seat. Its ticket is struck.
     pub(super) fn leave_seat(&self, seat: usize) {
         self.probe.is_seated(seat);

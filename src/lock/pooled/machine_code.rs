@@ -1,6 +1,8 @@
 //! A symbol of a known name around each operation whose instructions `tests/machine_code.rs` reads.
 //! Only there under `--cfg exclusion_asm`, and never called.
 
+use super::condition::Condition;
+use super::line::Line;
 use super::pool::Pool;
 use super::slot::Slot;
 use super::task::Task;
@@ -37,6 +39,11 @@ symbols! {
     asm_pooled_step_in: |lock: Strict, waiting: &InLine| -> Result<(), Withdrawn> { lock.step_in(waiting) }
     asm_pooled_call: |lock: Strict, word: Word| -> () { lock.call(word) }
     asm_pooled_leave_line: |lock: Strict, word: Word| -> () { lock.leave_line(word, None) }
+
+    asm_condition_enter: |condition: Condition<policy::Strict>, line: usize| -> () { condition.core.enter(line) }
+    asm_condition_notify: |condition: Condition<policy::Strict>, line: &'static Line, seat: usize| -> bool { condition.notify(line, seat) }
+    asm_condition_admit: |lock: Strict, line: &'static Line, seat: usize| -> () { lock.admit(line, seat) }
+    asm_condition_await: |slot: Slot, condition: usize| -> () { slot.await_notice(condition) }
 
     asm_pool_take: |pool: Pool| -> Option<usize> { pool.take() }
     asm_pool_give: |pool: Pool, number: usize| -> () { pool.give(number) }

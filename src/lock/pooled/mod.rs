@@ -45,6 +45,7 @@
 //! All writes of the word are read-modify-writes, so each continues the release sequences of all
 //! before it.
 
+pub(crate) mod condition;
 mod delegate;
 mod door;
 pub(crate) mod limits;

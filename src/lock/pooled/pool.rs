@@ -27,10 +27,22 @@ edges! { "pool":
 }
 
 /// How many lines there may be: how many mutexes may be contended at a time.
-pub(super) const MOST_LINES: usize = if cfg!(exclusion_loom) { 2 } else { 1 << 14 };
+pub(super) const MOST_LINES: usize = match () {
+    () if cfg!(exclusion_loom) => 2,
+    () if cfg!(exclusion_count) => 64,
+    () => 1 << 14,
+};
 
-#[cfg(not(exclusion_loom))]
+#[cfg(not(any(exclusion_loom, exclusion_count)))]
 static POOL: Pool = Pool::new();
+
+#[cfg(exclusion_count)]
+std::thread_local! {
+    static POOL: &'static Pool = std::boxed::Box::leak(std::boxed::Box::new(Pool::new()));
+    /// Lines of former executions, to be had without an allocation.
+    static SPARE: core::cell::RefCell<std::vec::Vec<core::ptr::NonNull<Line>>> =
+        const { core::cell::RefCell::new(std::vec::Vec::new()) };
+}
 
 #[cfg(exclusion_loom)]
 loom::lazy_static! {
@@ -39,8 +51,15 @@ loom::lazy_static! {
 
 /// The pool of the program.
 #[inline]
+#[cfg(not(exclusion_count))]
 pub(super) fn pool() -> &'static Pool {
     &POOL
+}
+
+/// The pool of the execution.
+#[cfg(exclusion_count)]
+pub(super) fn pool() -> &'static Pool {
+    POOL.with(|pool| *pool)
 }
 
 /// Lines that are in use, and lines that are not.
@@ -131,6 +150,9 @@ impl Pool {
         if number == lines() {
             return None;
         }
+        #[cfg(exclusion_count)]
+        let line = SPARE.with_borrow_mut(std::vec::Vec::pop).or_else(Line::allocate)?;
+        #[cfg(not(exclusion_count))]
         let line = Line::allocate()?;
         while let Err(now) =
             self.made.compare_exchange(number, number + 1, Ordering::Relaxed, Ordering::Relaxed)
@@ -171,8 +193,20 @@ pub fn give(line: usize) {
     pool().give(line);
 }
 
+/// Starts an execution with an empty pool. At the end of the one before, all lines were back.
+#[cfg(exclusion_count)]
+pub fn start_afresh() {
+    let pool = pool();
+    SPARE.with_borrow_mut(|spare| {
+        let lines = pool.lines.iter().map(|line| line.peek()).take(pool.made.peek());
+        spare.extend(lines.map(|line| core::ptr::NonNull::new(line).expect("it was made")));
+    });
+    pool.top.poke(0);
+    pool.made.poke(0);
+}
+
 /// Whether no line is in use, for the end of a model.
-#[cfg(exclusion_loom)]
+#[cfg(any(exclusion_loom, exclusion_count))]
 pub fn all_are_back() -> bool {
     let (pool, mut count) = (pool(), 0);
     let mut first = (pool.top.load(TAKE.ordering()) & LOWER) as usize;

@@ -9,6 +9,8 @@
 //! | `TAKEN` | a combiner has the closure | it, to `DONE`, or back if it is not its turn |
 //! | `DONE` | the closure has been run | its owner, to `FREE` |
 //!
+//! A thread that waits for a condition is on its seat too: its states are told in `condition`.
+//!
 //! A combiner and an owner that gives up both move on by a read-modify-write, so just one of them
 //! has the closure: it is run, or its owner has it back.
 //!
@@ -23,9 +25,11 @@
 //! What carries the closure to its combiner is the ticket: it is drawn after the closure was
 //! posted, and the combiner acquires it (`Bakery::is_turn_of`) before it touches the closure.
 
+use super::condition::AWAITS;
 use super::task::Task;
 use crate::lock::sync::bed::{Bed, SLEEPS};
 use crate::lock::sync::edge::{Edge, edges};
+use crate::lock::sync::{AtomicU64, AtomicUsize};
 
 edges! { "slot":
     /// E1: we use the seat after the user before.
@@ -39,8 +43,8 @@ edges! { "slot":
 }
 
 const FREE: usize = 0;
-const GUARD: usize = 2;
-const TAKEN: usize = 4;
+pub(super) const GUARD: usize = 2;
+pub(super) const TAKEN: usize = 4;
 const DONE: usize = 6;
 
 // The states, and the bit of the sleeper, are no addresses of closures.
@@ -50,12 +54,16 @@ const _: () = assert!(align_of::<Task>() > DONE | SLEEPS);
 #[repr(align(64))]
 pub(super) struct Slot {
     pub(super) bed: Bed,
+    /// How many came before to the condition for which its owner waits.
+    pub(super) arrival: AtomicU64,
+    /// The mutex of that condition.
+    pub(super) mutex: AtomicUsize,
 }
 
 impl Slot {
     #[cfg(exclusion_loom)]
     pub(super) fn new() -> Self {
-        Self { bed: Bed::new() }
+        Self { bed: Bed::new(), arrival: AtomicU64::new(0), mutex: AtomicUsize::new(0) }
     }
 
     /// Takes the seat for a thread that wants the lock itself.
@@ -90,7 +98,8 @@ impl Slot {
     pub(super) fn take(&self) -> Option<*mut Task> {
         // Relaxed, both: the ticket carries the closure.
         let posted = self.bed.load(Edge::RELAXED);
-        let taken = posted > DONE && self.bed.replace(posted, TAKEN, Edge::RELAXED.ordering());
+        let is_task = posted > DONE && posted & AWAITS == 0;
+        let taken = is_task && self.bed.replace(posted, TAKEN, Edge::RELAXED.ordering());
         taken.then(|| core::ptr::with_exposed_provenance_mut(posted))
     }
 

@@ -59,6 +59,11 @@ impl InLine {
         Self { line, seat, deadline, task: Some(task), spins: FOR_CLOSURE }
     }
 
+    /// A thread that has this seat already, and no deadline. Or one that acts for it.
+    pub(super) fn on_seat(line: &'static Line, seat: usize) -> Self {
+        Self { line, seat, deadline: None, task: None, spins: NEXT }
+    }
+
     pub(super) fn slot(&self) -> &'static Slot {
         self.line.slot(self.seat)
     }
@@ -71,6 +76,11 @@ impl InLine {
     /// Draws a ticket.
     pub(super) fn draw(&self) -> Result<usize, Withdrawn> {
         self.line.bakery.draw(self.seat, self.line, self)
+    }
+
+    /// The ticket that another thread has drawn for us.
+    pub(super) fn ticket(&self) -> usize {
+        self.line.bakery.ticket(self.seat)
     }
 
     /// Waits until nobody has a lower one.

@@ -110,6 +110,11 @@ impl Word {
         Self(self.0 | (line as u64) << LINE.low).joined()
     }
 
+    /// The first uses the line, and does not wait.
+    pub(super) const fn joined_new_as_guest(self, line: usize) -> Self {
+        Self(self.0 | (line as u64) << LINE.low).joined_as_guest()
+    }
+
     /// One less is in line. The last to leave takes along all that was about the line.
     pub(super) const fn left(self) -> Self {
         if self.in_line() == 1 { Self(self.0 & INSIDE) } else { Self(self.0 - IN_LINE.one()) }

@@ -230,6 +230,13 @@ impl<const N: usize, W: Layout> Bakery<N, W> {
         self.seats[seat].store(IDLE, LEAVE);
     }
 
+    /// The ticket of a seat. For its customer.
+    #[cfg(all(feature = "std", target_has_atomic = "64"))]
+    pub(crate) fn ticket(&self, seat: usize) -> usize {
+        // Relaxed: its customer drew it, or is ordered after the thread that did.
+        self.seats[seat].load(Edge::RELAXED)
+    }
+
     /// The lowest (ticket, seat), as far as one look at each seat can tell.
     #[cfg(all(feature = "std", target_has_atomic = "64"))]
     pub(crate) fn lowest(&self, present: &impl Attendance) -> Option<(usize, usize)> {

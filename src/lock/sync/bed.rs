@@ -112,7 +112,7 @@ impl Bed {
 #[cfg(not(exclusion_loom))]
 mod queue {
     use super::{AtomicUsize, Deadline, Ordering, SLEEPS};
-    use parking_lot_core::{DEFAULT_PARK_TOKEN, DEFAULT_UNPARK_TOKEN};
+    use crate::lock::sync::parking_lot_core::{self, DEFAULT_PARK_TOKEN, DEFAULT_UNPARK_TOKEN};
 
     /// The queues are parking_lot_core's, by address.
     pub(super) struct Room;

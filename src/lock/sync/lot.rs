@@ -14,11 +14,13 @@ pub(crate) const NOTHING: usize = 0;
 
 #[cfg(all(feature = "std", not(exclusion_loom)))]
 mod queues {
-    use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-
-    use parking_lot_core::{DEFAULT_PARK_TOKEN, FilterOp, ParkResult, UnparkToken};
+    use core::sync::atomic::Ordering::Relaxed;
 
     use super::NOTHING;
+    use crate::lock::sync::AtomicUsize;
+    use crate::lock::sync::parking_lot_core::{
+        self, DEFAULT_PARK_TOKEN, FilterOp, ParkResult, UnparkToken,
+    };
     pub(crate) use crate::lock::sync::time::{Deadline, has_passed};
 
     pub(crate) struct Lot {

@@ -1,9 +1,18 @@
-//! Where the crate chooses between the machine and loom.
+//! Where the crate chooses between the machine, loom, and counted registers.
 //!
 //! Everything above is written against the names in this file, so the source that ships is the
-//! source that loom explores. What else differs under `--cfg exclusion_loom`: constructors are not
-//! `const`, an edge can be weakened (`edge`), the queues of sleepers are loom's (`lot`), and loom
-//! is shown what a leased lock must not let happen (`probe`).
+//! source that loom explores, and the source that is counted.
+//!
+//! | ground | for |
+//! |---|---|
+//! | `machine` | the ordinary build |
+//! | `modelled` | `--cfg exclusion_loom` |
+//! | `counted` | `--cfg exclusion_count` |
+//!
+//! What else differs under loom: constructors are not `const`, an edge can be weakened (`edge`),
+//! the queues of sleepers are loom's (`lot`), and loom is shown what a leased lock must not let
+//! happen (`probe`). On counted registers time and the queues of sleepers are their own, each
+//! execution has its own pool of lines, and what loom is shown is counted.
 
 #[cfg(all(feature = "std", target_has_atomic = "64"))]
 pub(crate) mod bed;
@@ -41,17 +50,43 @@ macro_rules! constructor {
 }
 pub(crate) use constructor;
 
-#[cfg(not(exclusion_loom))]
+/// A value that is made in a constant or, under loom, when it is first used.
+#[cfg(all(feature = "std", target_has_atomic = "64"))]
+macro_rules! late {
+    ($value:expr) => {{
+        #[cfg(not(exclusion_loom))]
+        let late = $crate::lock::sync::Late::new($value);
+        #[cfg(exclusion_loom)]
+        let late = $crate::lock::sync::Late::new(|| $value);
+        late
+    }};
+}
+#[cfg(all(feature = "std", target_has_atomic = "64"))]
+pub(crate) use late;
+
+#[cfg(exclusion_count)]
+pub mod counted;
+
+#[cfg(exclusion_count)]
+pub(crate) use counted::*;
+#[cfg(not(any(exclusion_loom, exclusion_count)))]
 pub(crate) use machine::*;
 #[cfg(exclusion_loom)]
 pub(crate) use modelled::*;
 
-#[cfg(not(exclusion_loom))]
+#[cfg(not(any(exclusion_loom, exclusion_count)))]
 mod machine {
     use core::cell::Cell;
     pub(crate) use core::sync::atomic::AtomicUsize;
     #[cfg(all(feature = "std", target_has_atomic = "64"))]
     pub(crate) use core::sync::atomic::{AtomicPtr, AtomicU64};
+
+    #[cfg(feature = "std")]
+    pub(crate) use ::parking_lot_core;
+
+    #[cfg(all(feature = "std", target_has_atomic = "64"))]
+    pub(crate) use super::cells::Late;
+    pub(crate) use super::cells::{MutPtr, UnsafeCell};
 
     /// Orders everything before it against everything after it, stores against later loads too.
     #[inline(always)]
@@ -156,6 +191,30 @@ mod machine {
             self.0 = Self::LONGEST.min(self.0 * 2);
         }
     }
+}
+
+#[cfg(not(exclusion_loom))]
+mod cells {
+    /// A value that is made in a constant: see `late!`.
+    #[cfg(all(feature = "std", target_has_atomic = "64"))]
+    pub(crate) struct Late<T>(T);
+
+    #[cfg(all(feature = "std", target_has_atomic = "64"))]
+    impl<T> Late<T> {
+        pub(crate) const fn new(value: T) -> Self {
+            Self(value)
+        }
+    }
+
+    #[cfg(all(feature = "std", target_has_atomic = "64"))]
+    impl<T> core::ops::Deref for Late<T> {
+        type Target = T;
+
+        #[inline(always)]
+        fn deref(&self) -> &T {
+            &self.0
+        }
+    }
 
     /// `core`'s cell with the accessor of loom's.
     pub(crate) struct UnsafeCell<T>(core::cell::UnsafeCell<T>);
@@ -190,6 +249,27 @@ mod machine {
 mod modelled {
     pub(crate) use loom::cell::{MutPtr, UnsafeCell};
     pub(crate) use loom::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize};
+
+    /// A value that is made when it is first used, since loom's atomics cannot be made in a
+    /// constant. Loom runs one thread at a time, and making it is no step of any.
+    pub(crate) struct Late<T> {
+        value: std::sync::OnceLock<T>,
+        make: fn() -> T,
+    }
+
+    impl<T> Late<T> {
+        pub(crate) const fn new(make: fn() -> T) -> Self {
+            Self { value: std::sync::OnceLock::new(), make }
+        }
+    }
+
+    impl<T> core::ops::Deref for Late<T> {
+        type Target = T;
+
+        fn deref(&self) -> &T {
+            self.value.get_or_init(self.make)
+        }
+    }
 
     pub(crate) fn full_fence() {
         loom::sync::atomic::fence(super::Ordering::SeqCst);

@@ -6,6 +6,9 @@
 //! must not happen: two holders, two users of a seat, or two winners of the raw lock; or two of
 //! them without a happens-before edge between them; or more newcomers that pass than may.
 
+#[cfg(exclusion_count)]
+pub(crate) use noted::Probe;
+#[cfg(not(exclusion_count))]
 pub(crate) use watched::Probe;
 #[cfg(all(feature = "std", target_has_atomic = "64"))]
 pub(crate) use watched::{Birth, Tenancy};
@@ -34,8 +37,10 @@ mod counted {
 #[cfg(not(exclusion_loom))]
 mod watched {
     /// Tells loom what the threads of a leased lock do.
+    #[cfg(not(exclusion_count))]
     pub(crate) struct Probe;
 
+    #[cfg(not(exclusion_count))]
     impl Probe {
         pub(crate) const fn new(_: usize) -> Self {
             Self
@@ -90,6 +95,45 @@ mod watched {
         /// It goes to others: nobody uses it.
         #[inline(always)]
         pub(crate) fn changes_hands(&self) {}
+    }
+}
+
+/// On counted registers one thread runs at a time: to see two winners it is enough to count them.
+#[cfg(exclusion_count)]
+mod noted {
+    use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+    /// As zero bytes, nobody has won.
+    pub(crate) struct Probe {
+        winners: AtomicUsize,
+        bypasses: AtomicUsize,
+    }
+
+    impl Probe {
+        pub(crate) const fn new(_: usize) -> Self {
+            Self { winners: AtomicUsize::new(0), bypasses: AtomicUsize::new(0) }
+        }
+
+        pub(crate) fn is_inside(&self) {}
+
+        pub(crate) fn is_seated(&self, _: usize) {}
+
+        pub(crate) fn has_won(&self) {
+            assert_eq!(self.winners.fetch_add(1, Relaxed), 0, "two have won the raw lock");
+        }
+
+        pub(crate) fn hands_on(&self) {
+            self.winners.fetch_sub(1, Relaxed);
+        }
+
+        pub(crate) fn has_bypassed(&self, most: usize) {
+            let before = self.bypasses.fetch_add(1, Relaxed);
+            assert!(before < most, "more newcomers have passed than may");
+        }
+
+        pub(crate) fn has_come_from_seat(&self) {
+            self.bypasses.store(0, Relaxed);
+        }
     }
 }
 

@@ -42,10 +42,15 @@ fn start() -> Instant {
     *START.get_or_init(Instant::now)
 }
 
-#[cfg(not(exclusion_loom))]
+#[cfg(not(any(exclusion_loom, exclusion_count)))]
 #[inline]
 pub(crate) fn now() -> Instant {
     Instant::now()
+}
+
+#[cfg(exclusion_count)]
+pub(crate) fn now() -> Instant {
+    start() + super::clock::elapsed()
 }
 
 #[cfg(exclusion_loom)]

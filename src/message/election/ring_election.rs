@@ -194,17 +194,21 @@ impl RingElection {
     /// The own list is home.
     fn announce(&mut self, live: &[NodeId], out: &mut Outbox<Message>) {
         let epoch = Epoch::called_by(self.number, self.me);
-        let live = live.iter().copied().filter(|&node| !self.down.contains(node));
+        let lives = live.iter().copied().filter(|&node| !self.down.contains(node));
         let leader = match self.choice {
-            Choice::Highest => live.max(),
-            Choice::Lowest => live.min(),
+            Choice::Highest => lives.max(),
+            Choice::Lowest => lives.min(),
         };
         let leader = leader.unwrap_or(self.me);
         self.awaits_list = false;
         let news = Message::Coordinator { epoch, leader, told: vec![self.me] };
         match self.announcement {
             Announcement::Round => self.pass_on(news, out),
-            Announcement::ToAll => out.broadcast(self.live(), news),
+            Announcement::ToAll => {
+                // One that is on the list may be back before the detector says so.
+                let is_told = |node: &NodeId| !self.down.contains(*node) || live.contains(node);
+                out.broadcast(self.others.iter().copied().filter(is_told), news);
+            }
         }
         self.adopt(Leadership { epoch, leader }, out);
     }

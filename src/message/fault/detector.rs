@@ -218,6 +218,10 @@ impl<M: Machine> Machine for Detector<M> {
         self.give(Input::Release, out)
     }
 
+    fn withdraw(&mut self, out: &mut Outbox<Self::Message>) -> Result<(), Refused> {
+        self.give(Input::Withdraw, out)
+    }
+
     fn receive(
         &mut self,
         from: NodeId,

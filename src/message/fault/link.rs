@@ -6,7 +6,7 @@
 //!
 //! | message | when | to |
 //! |---|---|---|
-//! | of the machine | the machine sends it; 2 periods later again, unless its receipt has come | it |
+//! | of the machine | the machine sends it; again 2 periods later, until its receipt comes | it |
 //! | `RECEIPT(through)` | a message comes: all before this number have come | its sender |
 //!
 //! # Lives
@@ -20,8 +20,9 @@
 //! crash and a restart that no detector has seen.
 //!
 //! # What it promises
-//! As long as neither node restarts, each message arrives exactly once, if the network does not lose
-//! everything for ever. To a node that restarts a message arrives at most once, in one of its lives.
+//! As long as neither node restarts, each message arrives exactly once, if the network does not
+//! lose everything for ever. To a node that restarts a message arrives at most once, in one of its
+//! lives.
 //!
 //! # Cost
 //! Without loss one `RECEIPT` per message.
@@ -338,6 +339,10 @@ impl<M: Machine> Machine for Link<M> {
 
     fn release(&mut self, out: &mut Outbox<Self::Message>) -> Result<(), Refused> {
         self.give(Input::Release, out)
+    }
+
+    fn withdraw(&mut self, out: &mut Outbox<Self::Message>) -> Result<(), Refused> {
+        self.give(Input::Withdraw, out)
     }
 
     fn receive(

@@ -9,8 +9,8 @@
 //! What single algorithms can do that is better than to be built anew is in [`remedy`].
 //!
 //! They stack in this order: `Detector<Link<Recovering<…>>>`. Each is a machine, so every runner
-//! runs each of them, and any stack of them. The book has a page about
-//! what they promise.
+//! runs each of them, and any stack of them. The book has a
+//! [page](crate::docs::failures) about what they promise.
 
 pub mod blueprint;
 pub mod detector;

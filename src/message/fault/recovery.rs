@@ -373,6 +373,15 @@ impl<B: Blueprint> Machine for Recovering<B> {
         }
     }
 
+    fn withdraw(&mut self, out: &mut Outbox<Self::Message>) -> Result<(), Refused> {
+        let mut after = self.phase;
+        after.withdraw()?;
+        // One that has halted has asked nobody.
+        self.give(Input::Withdraw, 0, out)?;
+        self.phase = after;
+        Ok(())
+    }
+
     fn receive(
         &mut self,
         from: NodeId,

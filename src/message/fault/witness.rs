@@ -1,8 +1,9 @@
 //! A witness: what breaks the tie of two halves.
 //!
-//! Half of the nodes are no majority. If a cut leaves two halves, neither goes on, or both do: split
-//! brain. A witness is reached by another channel than the nodes use among themselves, for example
-//! a disk that both sides can write. It takes the side of whoever asks first, once in an epoch.
+//! Half of the nodes are no majority. If a cut leaves two halves, neither goes on, or both do:
+//! split brain. A witness is reached by another channel than the nodes use among themselves, for
+//! example a disk that both sides can write. It takes the side of whoever asks first, once in an
+//! epoch.
 //!
 //! | the nodes in reach | with the witness | without |
 //! |---|---|---|

@@ -34,8 +34,8 @@ pub(super) struct Candidate {
     /// requests only; but then a confirmation can lead to a request with a smaller number than one
     /// that it comes after.
     clock: Clock,
-    /// When we asked, while we wait or are inside; else 0, so that equal situations are equal
-    /// states.
+    /// When we asked, while we wait or are inside; else, or while our request is postponed, 0, so
+    /// that equal situations are equal states.
     pub(super) asked: u64,
 }
 
@@ -57,6 +57,37 @@ impl Candidate {
         Ok(())
     }
 
+    /// The user asks, but must not ask the others yet: some still owe a confirmation of the request
+    /// before, which was withdrawn.
+    pub(super) fn postpone(&mut self) -> Result<(), Refused> {
+        self.phase.request()
+    }
+
+    /// Whether the user has asked, but not the others.
+    pub(super) fn is_postponed(&self) -> bool {
+        self.phase.is_waiting() && self.asked == 0
+    }
+
+    /// Refuses a time after which there would be none for a request that was postponed.
+    pub(super) fn check_can_ask(&self, time: u64) -> Result<(), Refused> {
+        let mut clock = self.clock;
+        clock.witness(time);
+        clock.tick().map(drop)
+    }
+
+    /// Takes the time of a request that was postponed.
+    pub(super) fn ask(&mut self) -> Result<(), Refused> {
+        self.asked = self.clock.tick()?;
+        Ok(())
+    }
+
+    /// The user takes its request back.
+    pub(super) fn withdraw(&mut self) -> Result<(), Refused> {
+        self.phase.withdraw()?;
+        self.asked = 0;
+        Ok(())
+    }
+
     pub(super) fn enter<M>(&mut self, out: &mut Outbox<M>) {
         self.phase.enter(out);
     }
@@ -69,7 +100,7 @@ impl Candidate {
 
     /// The stamp of our request, while we wait or are inside.
     pub(super) fn stamp(&self) -> Option<Stamp> {
-        (!self.phase.is_idle()).then_some(Stamp { time: self.asked, node: self.me })
+        (self.asked != 0).then_some(Stamp { time: self.asked, node: self.me })
     }
 
     /// Refuses the time at which clocks begin: the first request is made after it.
@@ -111,7 +142,8 @@ impl Candidate {
         match self.phase {
             Phase::Idle => false,
             Phase::Waiting => {
-                Stamp { time: self.asked, node: self.me } < Stamp { time, node: from }
+                self.asked != 0
+                    && Stamp { time: self.asked, node: self.me } < Stamp { time, node: from }
             }
             Phase::Inside => true,
         }

@@ -12,6 +12,11 @@
 //!
 //! Cost: 0 to 2(n-1) messages per entry. Between two entries T.
 //!
+//! A request that is withdrawn confirms all that were held back, and takes no permission from what
+//! is still owed to it. The next request waits for that. If the withdrawn one comes late, it may
+//! take a permission away that a waiter has to ask for again: 4(n-1) messages at most, where users
+//! withdraw.
+//!
 //! At first nobody has a permission, and everybody must ask everybody. Starting with all of them at
 //! both ends, as a list of "who has asked since" that begins empty would, lets everybody in at
 //! once.
@@ -66,6 +71,30 @@ impl CarvalhoRoucairol {
         out.send(peer, Message::Request(self.candidate.asked));
     }
 
+    fn ask_all(&mut self, out: &mut Outbox<Message>) {
+        for peer in self.lacking.clone().iter() {
+            self.ask(peer, out);
+        }
+        if self.lacking.is_empty() {
+            self.candidate.enter(out);
+        }
+    }
+
+    fn confirm_held_back(&mut self, out: &mut Outbox<Message>) {
+        for peer in self.held_back.clone().iter() {
+            self.confirm(peer, out);
+        }
+        self.held_back.clear();
+    }
+
+    /// When nobody owes us an answer, asks if it had to wait with that.
+    fn ask_if_postponed(&mut self, out: &mut Outbox<Message>) {
+        if self.missing.is_empty() && self.candidate.is_postponed() && self.candidate.ask().is_ok()
+        {
+            self.ask_all(out);
+        }
+    }
+
     /// Confirms, and so gives away the permission.
     fn confirm(&mut self, peer: NodeId, out: &mut Outbox<Message>) {
         self.lacking.insert(peer);
@@ -85,22 +114,24 @@ impl Machine for CarvalhoRoucairol {
     }
 
     fn request(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
+        if !self.missing.is_empty() {
+            return self.candidate.postpone();
+        }
         self.candidate.request()?;
-        for peer in self.lacking.clone().iter() {
-            self.ask(peer, out);
-        }
-        if self.lacking.is_empty() {
-            self.candidate.enter(out);
-        }
+        self.ask_all(out);
         Ok(())
     }
 
     fn release(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
         self.candidate.release()?;
-        for peer in self.held_back.clone().iter() {
-            self.confirm(peer, out);
-        }
-        self.held_back.clear();
+        self.confirm_held_back(out);
+        Ok(())
+    }
+
+    /// What the others still owe us belongs to this request. The next one waits for it.
+    fn withdraw(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
+        self.candidate.withdraw()?;
+        self.confirm_held_back(out);
         Ok(())
     }
 
@@ -122,7 +153,7 @@ impl Machine for CarvalhoRoucairol {
                 }
                 self.confirm(from, out);
                 // The permission that we had, and now need again.
-                if self.candidate.phase.is_waiting() && !self.missing.contains(from) {
+                if self.candidate.stamp().is_some() && !self.missing.contains(from) {
                     self.ask(from, out);
                 }
             }
@@ -131,6 +162,15 @@ impl Machine for CarvalhoRoucairol {
                     return Err(Refused("the sender was not asked"));
                 }
                 self.candidate.check_confirmation(time)?;
+                if self.candidate.stamp().is_none() {
+                    // For a request that was withdrawn. Meanwhile we may have confirmed the
+                    // sender's own, as if we wanted nothing: so we take no permission from this.
+                    self.candidate.check_can_ask(time)?;
+                    self.missing.remove(from);
+                    self.candidate.witness(time);
+                    self.ask_if_postponed(out);
+                    return Ok(());
+                }
                 self.missing.remove(from);
                 self.candidate.witness(time);
                 self.lacking.remove(from);
@@ -146,6 +186,8 @@ impl Machine for CarvalhoRoucairol {
 impl Protocol for CarvalhoRoucairol {
     type Access = Exclusive;
 
+    const WITHDRAWS: bool = true;
+
     fn phase(&self) -> Phase {
         self.candidate.phase
     }
@@ -157,9 +199,11 @@ impl Outlives for CarvalhoRoucairol {
         self.held_back.remove(peer);
         self.missing.remove(peer);
         self.lacking.remove(peer);
-        if self.candidate.phase.is_waiting() && self.lacking.is_empty() {
+        let asked = self.candidate.stamp().is_some();
+        if asked && self.candidate.phase.is_waiting() && self.lacking.is_empty() {
             self.candidate.enter(out);
         }
+        self.ask_if_postponed(out);
     }
 }
 

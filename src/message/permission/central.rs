@@ -10,8 +10,12 @@
 //! | `GRANT` | it is the node's turn | the head of the queue |
 //! | `RELEASE` | the user leaves | the coordinator |
 //!
+//! | `CANCEL` | the user withdraws its request | the coordinator |
+//! | `CANCELLED` | for a `CANCEL`: whether the request was still in the queue | its sender |
+//!
 //! Cost: 3 messages per entry, 0 for the coordinator's own. Between two entries 2T: the release,
-//! then the grant.
+//! then the grant. A request that is withdrawn costs 3 messages, and 5 if the grant was on its way:
+//! then the node answers the grant with a release.
 
 use std::collections::VecDeque;
 
@@ -30,6 +34,13 @@ pub enum Message {
     Grant,
     /// I have left.
     Release,
+    /// I want in no more.
+    Cancel,
+    /// Your request was still in the queue, and is not any more; or it was not there.
+    Cancelled {
+        /// Whether it was.
+        was_queued: bool,
+    },
 }
 
 impl crate::message::Message for Message {
@@ -38,6 +49,8 @@ impl crate::message::Message for Message {
             Self::Request => "REQUEST",
             Self::Grant => "GRANT",
             Self::Release => "RELEASE",
+            Self::Cancel => "CANCEL",
+            Self::Cancelled { .. } => "CANCELLED",
         }
     }
 }
@@ -49,9 +62,30 @@ pub struct CentralCoordinator {
     me: NodeId,
     coordinator: NodeId,
     phase: Phase,
+    withdrawal: Withdrawal,
     /// At the coordinator only.
     desk: Option<Desk>,
     nodes: usize,
+}
+
+/// A request that was withdrawn, until it is over and the coordinator has said so. Of the user's
+/// requests the next one takes it over, as long as it is not over.
+///
+/// | withdrawal | by | then |
+/// |---|---|---|
+/// | `None` | the user withdraws | `Asked`, with a `CANCEL` |
+/// | `Asked` | `CANCELLED`, it was queued | `None` |
+/// | `Asked` | `CANCELLED`, it was not: a `GRANT` is due | `Kept` |
+/// | `Asked` | `GRANT` | `Granted` |
+/// | `Kept` | `GRANT` | `None` |
+/// | `Granted` | `CANCELLED`, it was not queued | `None` |
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+enum Withdrawal {
+    None,
+    Asked,
+    Kept,
+    Granted,
 }
 
 /// What the coordinator knows.
@@ -102,6 +136,7 @@ impl CentralCoordinator {
             me,
             coordinator,
             phase: Phase::Idle,
+            withdrawal: Withdrawal::None,
             desk: (me == coordinator).then(Desk::default),
             nodes,
         })
@@ -125,7 +160,18 @@ impl Machine for CentralCoordinator {
 
     fn request(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
         self.phase.request()?;
-        out.send(self.coordinator, Message::Request);
+        if self.withdrawal == Withdrawal::None {
+            out.send(self.coordinator, Message::Request);
+        }
+        Ok(())
+    }
+
+    fn withdraw(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
+        self.phase.withdraw()?;
+        if self.withdrawal == Withdrawal::None {
+            self.withdrawal = Withdrawal::Asked;
+            out.send(self.coordinator, Message::Cancel);
+        }
         Ok(())
     }
 
@@ -162,10 +208,42 @@ impl Machine for CentralCoordinator {
                 if from != self.coordinator {
                     return Err(Refused("only the coordinator grants"));
                 }
-                if !self.phase.is_waiting() {
-                    return Err(Refused("it does not wait"));
+                self.withdrawal = match self.withdrawal {
+                    Withdrawal::None if !self.phase.is_waiting() => {
+                        return Err(Refused("it does not wait"));
+                    }
+                    Withdrawal::Granted => return Err(Refused("it has been granted already")),
+                    Withdrawal::None | Withdrawal::Kept => Withdrawal::None,
+                    Withdrawal::Asked => Withdrawal::Granted,
+                };
+                if self.phase.is_waiting() {
+                    self.phase.enter(out);
+                } else {
+                    out.send(self.coordinator, Message::Release);
                 }
-                self.phase.enter(out);
+                return Ok(());
+            }
+            Message::Cancel => {
+                let desk = self.desk()?;
+                // If it is not there, it is inside by now, or has been overtaken by this. Then it
+                // is granted some day, and answered by a RELEASE.
+                let place = desk.queue.iter().position(|&queued| queued == from);
+                place.map(|place| desk.queue.remove(place));
+                out.send(from, Message::Cancelled { was_queued: place.is_some() });
+                return Ok(());
+            }
+            Message::Cancelled { was_queued } => {
+                if from != self.coordinator {
+                    return Err(Refused("only the coordinator cancels"));
+                }
+                self.withdrawal = match (self.withdrawal, was_queued) {
+                    (Withdrawal::Asked, true) | (Withdrawal::Granted, false) => Withdrawal::None,
+                    (Withdrawal::Asked, false) => Withdrawal::Kept,
+                    _ => return Err(Refused("it has not asked for that")),
+                };
+                if self.withdrawal == Withdrawal::None && self.phase.is_waiting() {
+                    out.send(self.coordinator, Message::Request);
+                }
                 return Ok(());
             }
         }
@@ -182,6 +260,8 @@ impl Machine for CentralCoordinator {
 
 impl Protocol for CentralCoordinator {
     type Access = Exclusive;
+
+    const WITHDRAWS: bool = true;
 
     fn phase(&self) -> Phase {
         self.phase

@@ -9,6 +9,7 @@
 //! | `REQUEST` | the user wants in | all others |
 //! | `CONFIRM` | at once, for a `REQUEST` | the node that asked |
 //! | `RELEASE` | the user leaves | all others |
+//! | `CANCEL` | the user withdraws its request, in place of the `RELEASE` | all others |
 //!
 //! Cost: 3(n-1) messages per entry. Between two entries T.
 //!
@@ -31,6 +32,8 @@ pub enum Message {
     Confirm(u64),
     /// I have left.
     Release(u64),
+    /// I want in no more.
+    Cancel(u64),
 }
 
 impl crate::message::Message for Message {
@@ -39,6 +42,7 @@ impl crate::message::Message for Message {
             Self::Request(_) => "REQUEST",
             Self::Confirm(_) => "CONFIRM",
             Self::Release(_) => "RELEASE",
+            Self::Cancel(_) => "CANCEL",
         }
     }
 }
@@ -154,13 +158,26 @@ impl Machine for Lamport {
         Ok(())
     }
 
+    fn withdraw(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
+        let mut clock = self.clock;
+        let now = clock.tick()?;
+        self.phase.withdraw()?;
+        self.clock = clock;
+        self.requests[self.me.index()] = None;
+        out.broadcast(self.others(), Message::Cancel(now));
+        Ok(())
+    }
+
     fn receive(
         &mut self,
         from: NodeId,
         message: Message,
         out: &mut Outbox<Message>,
     ) -> Result<(), Refused> {
-        let (Message::Request(time) | Message::Confirm(time) | Message::Release(time)) = message;
+        let (Message::Request(time)
+        | Message::Confirm(time)
+        | Message::Release(time)
+        | Message::Cancel(time)) = message;
         if time <= self.heard[from.index()] {
             return Err(Refused("the sender has said something later: channels must keep order"));
         }
@@ -200,6 +217,13 @@ impl Machine for Lamport {
                 self.check_can_leave(clock)?;
                 self.requests[from.index()] = None;
             }
+            Message::Cancel(_) => {
+                if request.is_none() {
+                    return Err(Refused("the sender has no request in the queue"));
+                }
+                self.check_can_leave(clock)?;
+                self.requests[from.index()] = None;
+            }
         }
         self.clock = clock;
         self.heard[from.index()] = time;
@@ -210,6 +234,8 @@ impl Machine for Lamport {
 
 impl Protocol for Lamport {
     type Access = Exclusive;
+
+    const WITHDRAWS: bool = true;
 
     fn phase(&self) -> Phase {
         self.phase

@@ -13,6 +13,7 @@
 //! | `INQUIRE` | an older request came, once per confirmation | the candidate that has it |
 //! | `RELINQUISH` | for an `INQUIRE`, if not yet inside | the arbiter |
 //! | `RELEASE` | the user leaves | its arbiters |
+//! | | the user has withdrawn | its arbiters, each when it has confirmed |
 //!
 //! Cost: 3(K-1) messages alone for a quorum of K that holds the node itself, at most 6(K-1) on
 //! average: each request causes at most one inquiry at each arbiter, and with it one relinquishing
@@ -22,14 +23,18 @@
 //! or come after the `RELEASE`. Maekawa's own rule, to give way only after having failed somewhere,
 //! can deadlock (Sanders 1987); giving way to every inquiry cannot, and needs no message of
 //! failure.
+//!
+//! A request that is withdrawn releases the arbiters that have confirmed it at once, and each other
+//! one as soon as it confirms: an arbiter that has not heard of the request yet need not remember
+//! that it is over. The next request waits until all are released.
 
 use super::arbiter::Arbiter;
 use super::arbiters::Arbiters;
 use super::confirmations::Confirmations;
 use crate::message::fault::remedy::Outlives;
 use crate::message::{
-    Bypass, Claims, Clock, ClusterError, Cost, Exclusive, Machine, NodeId, Outbox, Phase, Protocol,
-    Quorums, Refused, Stamp,
+    Bypass, Claims, Clock, ClusterError, Cost, Exclusive, Machine, NodeId, NodeSet, Outbox, Phase,
+    Protocol, Quorums, Refused, Stamp,
 };
 
 pub use super::arbiter::Message;
@@ -45,6 +50,8 @@ pub struct Maekawa {
     /// When we asked, while we wait or are inside; else 0.
     asked: u64,
     confirmations: Confirmations,
+    /// Who has not confirmed the request that was withdrawn, while there is one.
+    withdrawn: Option<NodeSet>,
     arbiter: Arbiter,
 }
 
@@ -73,6 +80,7 @@ impl Maekawa {
             phase: Phase::Idle,
             asked: 0,
             confirmations: Confirmations::none(nodes),
+            withdrawn: None,
             arbiter: Arbiter::new(nodes),
         }
     }
@@ -106,19 +114,55 @@ impl Maekawa {
             && again.is_none_or(|confirmed| confirmed < request)
     }
 
+    fn ask(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
+        let mut clock = self.clock;
+        let now = clock.tick()?;
+        self.clock = clock;
+        self.asked = now;
+        out.broadcast(self.arbiters.now().iter(), Message::Request(self.our_request()));
+        Ok(())
+    }
+
+    /// An arbiter has confirmed the request that was withdrawn, and is released; or it is down.
+    fn release_withdrawn(
+        &mut self,
+        arbiter: NodeId,
+        out: &mut Outbox<Message>,
+    ) -> Result<(), Refused> {
+        let Some(missing) = self.withdrawn.as_mut().filter(|it| it.contains(arbiter)) else {
+            return Ok(());
+        };
+        missing.remove(arbiter);
+        let over = missing.is_empty();
+        out.send(arbiter, Message::Release(self.our_request()));
+        if over {
+            self.withdrawn = None;
+            self.asked = 0;
+            self.arbiters.advance();
+            if self.phase.is_waiting() {
+                self.ask(out)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Whether an arbiter can have confirmed our request now.
     fn can_be_confirmed(&self, request: Stamp, time: u64, from: NodeId) -> bool {
-        self.phase.is_waiting()
-            && request == self.our_request()
-            && time >= request.time
-            && self.arbiters.now().contains(from)
-            && !self.confirmations.has(from)
+        let missing = match &self.withdrawn {
+            Some(missing) => missing.contains(from),
+            None => {
+                self.phase.is_waiting()
+                    && self.arbiters.now().contains(from)
+                    && !self.confirmations.has(from)
+            }
+        };
+        missing && request == self.our_request() && time >= request.time
     }
 
     /// Whether an arbiter can have inquired about a request of ours, now or before.
     fn can_be_inquired(&self, request: Stamp, from: NodeId) -> bool {
-        let latest = if self.phase.is_idle() { self.clock.now() } else { self.asked };
-        let set_holds = if !self.phase.is_idle() && request == self.our_request() {
+        let latest = if self.asked == 0 { self.clock.now() } else { self.asked };
+        let set_holds = if self.asked != 0 && request == self.our_request() {
             self.arbiters.now().contains(from)
         } else {
             self.arbiters.include(from)
@@ -139,12 +183,28 @@ impl Machine for Maekawa {
     }
 
     fn request(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
-        let mut clock = self.clock;
-        let now = clock.tick()?;
-        self.phase.request()?;
-        self.clock = clock;
-        self.asked = now;
-        out.broadcast(self.arbiters.now().iter(), Message::Request(self.our_request()));
+        if self.withdrawn.is_some() {
+            return self.phase.request();
+        }
+        let mut phase = self.phase;
+        phase.request()?;
+        self.ask(out)?;
+        self.phase = phase;
+        Ok(())
+    }
+
+    fn withdraw(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
+        self.phase.withdraw()?;
+        if self.withdrawn.is_some() {
+            return Ok(());
+        }
+        self.confirmations.ignore_inquiries();
+        let request = self.our_request();
+        let (confirmed, missing): (Vec<_>, Vec<_>) =
+            self.arbiters.now().iter().partition(|&arbiter| self.confirmations.has(arbiter));
+        out.broadcast(confirmed, Message::Release(request));
+        self.confirmations.clear();
+        self.withdrawn = Some(NodeSet::of(self.nodes(), missing));
         Ok(())
     }
 
@@ -193,6 +253,13 @@ impl Machine for Maekawa {
                 if !self.can_be_confirmed(request, time, from) {
                     return Err(Refused("it does not wait for this confirmation"));
                 }
+                if self.withdrawn.is_some() {
+                    let mut clock = self.clock;
+                    clock.witness(time);
+                    clock.check_next()?;
+                    self.clock = clock;
+                    return self.release_withdrawn(from, out);
+                }
                 // An arbiter's time, or a node that hears of no requests would seem older than
                 // others for ever.
                 self.clock.witness(time);
@@ -203,8 +270,9 @@ impl Machine for Maekawa {
                 if !self.can_be_inquired(request, from) {
                     return Err(Refused("it has made no such request there"));
                 }
-                // Inside, or already gone: our RELEASE is the answer.
-                if !self.phase.is_waiting() || request != self.our_request() {
+                // Inside, withdrawn, or already gone: our RELEASE is the answer.
+                let asks = self.phase.is_waiting() && self.withdrawn.is_none();
+                if !asks || request != self.our_request() {
                     return Ok(());
                 }
                 return self.confirmations.inquire(from, request, out);
@@ -216,6 +284,8 @@ impl Machine for Maekawa {
 
 impl Protocol for Maekawa {
     type Access = Exclusive;
+
+    const WITHDRAWS: bool = true;
 
     fn phase(&self) -> Phase {
         self.phase
@@ -242,7 +312,10 @@ impl Outlives for Maekawa {
         }
         let asked = self.arbiters.now().clone();
         self.arbiters.lose(peer);
-        if self.phase.is_waiting() {
+        if self.withdrawn.is_some() {
+            // Fails only at the end of time.
+            let _cannot_ask = self.release_withdrawn(peer, out);
+        } else if self.phase.is_waiting() {
             self.confirmations.lose(peer);
             let more = self.arbiters.now().iter().filter(|&arbiter| !asked.contains(arbiter));
             out.broadcast(more, Message::Request(self.our_request()));

@@ -13,7 +13,7 @@
 //! | `CONFIRM` | the request is the arbiter's oldest and its confirmation is free | the candidate |
 //! | `INQUIRE` | an older request came, once per confirmation | the candidate that has it |
 //! | `RELINQUISH` | for an `INQUIRE`, if the candidate still waits | the arbiter |
-//! | `RELEASE` | the user leaves | all nodes, whether they have confirmed or not |
+//! | `RELEASE` | the user leaves, or withdraws | all nodes, whether they have confirmed or not |
 //!
 //! Cost: 3(n-1) messages alone, at most 6(n-1) on average: each request causes at most one inquiry
 //! at each other node, and with it one relinquishing and one more confirmation. Under contention an
@@ -219,6 +219,14 @@ impl Machine for Majority {
         Ok(())
     }
 
+    fn withdraw(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
+        self.phase.withdraw()?;
+        out.broadcast(NodeId::all(self.nodes()), Message::Release(self.our_request()));
+        self.confirmations.ignore_inquiries();
+        self.confirmations.clear();
+        Ok(())
+    }
+
     fn receive(
         &mut self,
         from: NodeId,
@@ -268,6 +276,8 @@ impl Machine for Majority {
 
 impl Protocol for Majority {
     type Access = Exclusive;
+
+    const WITHDRAWS: bool = true;
 
     fn phase(&self) -> Phase {
         self.phase

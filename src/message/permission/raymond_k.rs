@@ -80,6 +80,15 @@ impl RaymondK {
         })
     }
 
+    fn answer_held_back(&mut self, out: &mut Outbox<Message>) {
+        for peer in self.candidate.others() {
+            let answers = std::mem::take(&mut self.held_back[peer.index()]);
+            if answers > 0 {
+                out.send(peer, Message::Confirm { answers, time: self.candidate.now() });
+            }
+        }
+    }
+
     fn enter_if_enough_consent(&mut self, out: &mut Outbox<Message>) {
         // Only a peer that owes us nothing has answered our last request.
         let consenting = self.candidate.others().filter(|peer| self.owed_to_us[peer.index()] == 0);
@@ -115,12 +124,14 @@ impl Machine for RaymondK {
 
     fn release(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
         self.candidate.release()?;
-        for peer in self.candidate.others() {
-            let answers = std::mem::take(&mut self.held_back[peer.index()]);
-            if answers > 0 {
-                out.send(peer, Message::Confirm { answers, time: self.candidate.now() });
-            }
-        }
+        self.answer_held_back(out);
+        Ok(())
+    }
+
+    /// The answers that are owed to this request are counted with those to the next.
+    fn withdraw(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
+        self.candidate.withdraw()?;
+        self.answer_held_back(out);
         Ok(())
     }
 
@@ -161,6 +172,8 @@ impl Machine for RaymondK {
 
 impl Protocol for RaymondK {
     type Access = Shared;
+
+    const WITHDRAWS: bool = true;
 
     fn phase(&self) -> Phase {
         self.candidate.phase

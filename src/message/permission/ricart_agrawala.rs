@@ -11,6 +11,9 @@
 //!
 //! Cost: 2(n-1) messages per entry, always. Between two entries T.
 //!
+//! A request that is withdrawn confirms all that were held back. The confirmations that are owed to
+//! it still come, and the next request waits for them: then it cannot take one for its own.
+//!
 //! Requests are served in the order of (time, node). A confirmation carries its sender's time too,
 //! so that a request which happened before another, in Lamport's sense, is the older one.
 
@@ -67,6 +70,32 @@ impl RicartAgrawala {
     }
 }
 
+impl RicartAgrawala {
+    fn ask(&mut self, out: &mut Outbox<Message>) {
+        for peer in self.candidate.others() {
+            self.missing.insert(peer);
+            out.send(peer, Message::Request(self.candidate.asked));
+        }
+    }
+
+    fn confirm_held_back(&mut self, out: &mut Outbox<Message>) {
+        out.broadcast(self.held_back.iter(), self.candidate.confirmation());
+        self.held_back.clear();
+    }
+
+    /// When nobody owes us a confirmation: enters, or asks if it had to wait with that.
+    fn go_on(&mut self, out: &mut Outbox<Message>) {
+        if !self.missing.is_empty() || !self.candidate.phase.is_waiting() {
+            return;
+        }
+        if !self.candidate.is_postponed() {
+            self.candidate.enter(out);
+        } else if self.candidate.ask().is_ok() {
+            self.ask(out);
+        }
+    }
+}
+
 impl Machine for RicartAgrawala {
     type Message = Message;
 
@@ -79,18 +108,24 @@ impl Machine for RicartAgrawala {
     }
 
     fn request(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
-        self.candidate.request()?;
-        for peer in self.candidate.others() {
-            self.missing.insert(peer);
-            out.send(peer, Message::Request(self.candidate.asked));
+        if !self.missing.is_empty() {
+            return self.candidate.postpone();
         }
+        self.candidate.request()?;
+        self.ask(out);
+        Ok(())
+    }
+
+    /// What the others still owe us belongs to this request. The next one waits for it.
+    fn withdraw(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
+        self.candidate.withdraw()?;
+        self.confirm_held_back(out);
         Ok(())
     }
 
     fn release(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
         self.candidate.release()?;
-        out.broadcast(self.held_back.iter(), self.candidate.confirmation());
-        self.held_back.clear();
+        self.confirm_held_back(out);
         Ok(())
     }
 
@@ -106,13 +141,6 @@ impl Machine for RicartAgrawala {
                     return Err(Refused("the sender's last request is not confirmed yet"));
                 }
                 Candidate::check_time(time)?;
-                // A peer with an older request confirms ours only after its own entry. For that it
-                // needed our confirmation, so its request has been here.
-                let theirs = Stamp { time, node: from };
-                let is_older = self.candidate.stamp().is_some_and(|ours| theirs < ours);
-                if is_older && !self.missing.contains(from) {
-                    return Err(Refused("the sender has confirmed our request, which is younger"));
-                }
                 if self.candidate.goes_before(time, from) {
                     self.held_back.insert(from);
                 } else {
@@ -124,11 +152,12 @@ impl Machine for RicartAgrawala {
                     return Err(Refused("the sender was not asked"));
                 }
                 self.candidate.check_confirmation(time)?;
+                if self.candidate.is_postponed() {
+                    self.candidate.check_can_ask(time)?;
+                }
                 self.missing.remove(from);
                 self.candidate.witness(time);
-                if self.missing.is_empty() {
-                    self.candidate.enter(out);
-                }
+                self.go_on(out);
             }
         }
         Ok(())
@@ -138,6 +167,8 @@ impl Machine for RicartAgrawala {
 impl Protocol for RicartAgrawala {
     type Access = Exclusive;
 
+    const WITHDRAWS: bool = true;
+
     fn phase(&self) -> Phase {
         self.candidate.phase
     }
@@ -146,9 +177,8 @@ impl Protocol for RicartAgrawala {
 impl Outlives for RicartAgrawala {
     fn lose(&mut self, peer: NodeId, out: &mut Outbox<Message>) {
         self.held_back.remove(peer);
-        self.missing.remove(peer);
-        if self.candidate.phase.is_waiting() && self.missing.is_empty() {
-            self.candidate.enter(out);
+        if self.missing.remove(peer) {
+            self.go_on(out);
         }
     }
 }

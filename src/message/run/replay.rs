@@ -184,8 +184,8 @@ impl<P: Machine> Replay<'_, P> {
         Ok(())
     }
 
-    /// Notes what befalls a node or a channel, if that is what the event says. The node itself takes
-    /// no step.
+    /// Notes what befalls a node or a channel, if that is what the event says. The node itself
+    /// takes no step.
     fn befalls(&mut self, event: &Event) -> Result<bool, ReplayCause> {
         let node = event.node;
         match event.happening {
@@ -212,6 +212,7 @@ impl<P: Machine> Replay<'_, P> {
             Happening::Calls => Ok(Input::Elect),
             Happening::Requests => Ok(Input::Request),
             Happening::Leaves => Ok(Input::Release),
+            Happening::Withdraws => Ok(Input::Withdraw),
             Happening::Learns(notice) => Ok(Input::Notice(notice)),
             Happening::TimesOut(timer) => {
                 let timers = &mut self.in_flight.timers;

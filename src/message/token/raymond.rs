@@ -163,6 +163,13 @@ impl Machine for Raymond {
         Ok(())
     }
 
+    /// If we have asked for the token, it comes all the same. It serves those behind us, or rests.
+    fn withdraw(&mut self, _: &mut Outbox<Message>) -> Result<(), Refused> {
+        self.phase.withdraw()?;
+        self.queue.retain(|&queued| queued != self.me);
+        Ok(())
+    }
+
     fn receive(
         &mut self,
         from: NodeId,
@@ -198,6 +205,8 @@ impl Machine for Raymond {
 
 impl Protocol for Raymond {
     type Access = Exclusive;
+
+    const WITHDRAWS: bool = true;
 
     fn phase(&self) -> Phase {
         self.phase

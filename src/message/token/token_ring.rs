@@ -93,6 +93,30 @@ impl TokenRing {
         })
     }
 
+    pub(in crate::message) fn before(&self) -> NodeId {
+        self.before
+    }
+
+    pub(in crate::message) fn next(&self) -> NodeId {
+        self.next
+    }
+
+    /// The ring has lost nodes: this one is before us now.
+    pub(in crate::message) fn set_before(&mut self, node: NodeId) {
+        self.before = node;
+    }
+
+    /// The ring has lost nodes: this one is next now.
+    pub(in crate::message) fn set_next(&mut self, node: NodeId) {
+        self.next = node;
+    }
+
+    /// The ring has lost the token: makes another here.
+    pub(in crate::message) fn make_token(&mut self, out: &mut Outbox<Token>) {
+        self.has_token = true;
+        self.dispose(out);
+    }
+
     /// The token is here: uses it, keeps it for a while, or passes it on.
     fn dispose(&mut self, out: &mut Outbox<Token>) {
         match self.phase {
@@ -146,6 +170,11 @@ impl Machine for TokenRing {
         Ok(())
     }
 
+    /// The token will pass by.
+    fn withdraw(&mut self, _: &mut Outbox<Token>) -> Result<(), Refused> {
+        self.phase.withdraw()
+    }
+
     fn receive(&mut self, from: NodeId, _: Token, out: &mut Outbox<Token>) -> Result<(), Refused> {
         if from != self.before {
             return Err(Refused("the token comes from the node before"));
@@ -172,6 +201,8 @@ impl Machine for TokenRing {
 
 impl Protocol for TokenRing {
     type Access = Exclusive;
+
+    const WITHDRAWS: bool = true;
 
     fn phase(&self) -> Phase {
         self.phase

@@ -295,7 +295,8 @@ impl Machine for Unordered {
     ) -> Result<(), Refused> {
         let (TimedMessage::Request(time)
         | TimedMessage::Confirm(time)
-        | TimedMessage::Release(time)) = message;
+        | TimedMessage::Release(time)
+        | TimedMessage::Cancel(time)) = message;
         self.clock.witness(time);
         // The flaw: what comes after may be older.
         self.heard[from.index()] = time;
@@ -305,7 +306,9 @@ impl Machine for Unordered {
                 out.send(from, TimedMessage::Confirm(self.clock.tick()?));
             }
             TimedMessage::Confirm(_) => {}
-            TimedMessage::Release(_) => self.requests[from.index()] = None,
+            TimedMessage::Release(_) | TimedMessage::Cancel(_) => {
+                self.requests[from.index()] = None;
+            }
         }
         self.enter_if_first(out);
         Ok(())

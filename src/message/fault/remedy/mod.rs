@@ -11,7 +11,7 @@
 //! | [`Lamport`] | the same, and strikes its request from the queue | none |
 //! | [`CarvalhoRoucairol`] | takes the permission that the two shared | none |
 //! | [`SinghalDynamic`] | asks it no more | none |
-//! | [`Maekawa`] | frees the vote that it had, and asks all that live instead of a quorum of which it was one | at most n, by each whose quorum it was in |
+//! | [`Maekawa`] | frees its vote, and asks all that live in place of a quorum that it was in | n |
 //! | [`Majority`] | frees the vote that it had; any majority of all nodes will do | none |
 //!
 //! Where the dead may have had what there is only one of, the survivors must find out first:
@@ -19,7 +19,8 @@
 //! | algorithm | remedy |
 //! |---|---|
 //! | [`CentralCoordinator`] | [`Succession`]: an election, and a desk from what the clients say |
-//! | [`SuzukiKasami`], [`RicartAgrawalaToken`] | [`Regenerating`]: a census, and a new token if it is gone |
+//! | [`SuzukiKasami`], [`RicartAgrawalaToken`] | [`Regenerating`]: a census, perhaps a new token |
+//! | [`TokenRing`] | [`MendedRing`]: closed around the dead, perhaps with a new token |
 //!
 //! # What the detector promises
 //!
@@ -43,14 +44,17 @@
 //! [`SinghalDynamic`]: crate::message::SinghalDynamic
 //! [`Maekawa`]: crate::message::Maekawa
 //! [`Majority`]: crate::message::Majority
+//! [`TokenRing`]: crate::message::TokenRing
 //! [`CentralCoordinator`]: crate::message::CentralCoordinator
 //! [`SuzukiKasami`]: crate::message::SuzukiKasami
 //! [`RicartAgrawalaToken`]: crate::message::RicartAgrawalaToken
 
+pub mod mended_ring;
 pub mod regenerating;
 pub mod succession;
 mod surviving;
 
+pub use mended_ring::MendedRing;
 pub use regenerating::{Regenerates, Regenerating};
 pub use succession::Succession;
 pub use surviving::{Outlives, Surviving};

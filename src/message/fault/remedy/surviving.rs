@@ -93,6 +93,12 @@ impl<P: Outlives> Machine for Surviving<P> {
         Ok(())
     }
 
+    fn withdraw(&mut self, out: &mut Outbox<P::Message>) -> Result<(), Refused> {
+        self.lock.withdraw(out)?;
+        out.discard_for(&self.down);
+        Ok(())
+    }
+
     fn receive(
         &mut self,
         from: NodeId,
@@ -144,6 +150,8 @@ pub(super) fn lost_peer(
 
 impl<P: Outlives> Protocol for Surviving<P> {
     type Access = P::Access;
+
+    const WITHDRAWS: bool = P::WITHDRAWS;
 
     fn phase(&self) -> Phase {
         self.lock.phase()

@@ -57,8 +57,8 @@ where
     /// [give up](super::Handle::lock_timeout). Nothing happens if it is down.
     ///
     /// # Errors
-    /// If there is no such node; or if its user is inside. What it holds cannot be taken from it, so
-    /// it must leave first.
+    /// If there is no such node; or if its user is inside. What it holds cannot be taken from it,
+    /// so it must leave first.
     pub fn kill_node(&self, node: NodeId) -> Result<(), KillError> {
         ClusterError::check_node(node, self.nodes()).map_err(KillError::Cluster)?;
         let mut posts = self.shared.posts_of(node);
@@ -87,8 +87,8 @@ where
         Ok(())
     }
 
-    /// Lets a node stand still: messages, timers and notices wait. Its user may still ask and leave,
-    /// but hears nothing.
+    /// Lets a node stand still: messages, timers and notices wait. Its user may still ask and
+    /// leave, but hears nothing.
     ///
     /// # Errors
     /// If there is no such node.

@@ -9,7 +9,7 @@ use super::cluster::Shared;
 use super::data::{Guarded, InsideOf, data_mut};
 use super::error::Down;
 use crate::lock::sync::threads::Arc;
-use crate::message::{Exclusive, Input, NodeId, Phase, Protocol, Violation};
+use crate::message::{Admission, Exclusive, Input, NodeId, Phase, Protocol, Violation};
 
 /// The user of a node, for one resource. There is one at a time; it can be sent to another thread.
 ///
@@ -43,9 +43,10 @@ impl<P: Protocol, T> Handle<P, T> {
 
     /// Asks to enter, and waits at most until the timeout.
     ///
-    /// No algorithm here can take a request back. After a timeout the request stands. Either its
-    /// node is let in later and leaves at once, or the next `lock` takes it over. If the entry and
-    /// the timeout come at the same moment, the entry counts.
+    /// After a timeout the request is taken back, if the algorithm [can](Protocol::WITHDRAWS) do
+    /// that. If not, it stands: either its node is let in later and leaves at once, or the next
+    /// `lock` takes it over. If the entry and the timeout come at the same moment, the entry
+    /// counts.
     ///
     /// # Errors
     /// If the cluster is down, or goes down meanwhile.
@@ -112,12 +113,27 @@ impl<P: Protocol, T> Handle<P, T> {
             if state.user.is_inside() {
                 return Ok(true);
             }
+            if time_is_up && P::WITHDRAWS {
+                drop(state);
+                return self.withdraw();
+            }
             if time_is_up {
                 state.gave_up = true;
                 return Ok(false);
             }
             (state, time_is_up) = post.wait(state, deadline)?;
         }
+    }
+
+    /// Takes the request back, unless the entry comes first. Says whether it does.
+    fn withdraw(&self) -> Result<bool, Down> {
+        self.shared.watched(self.node, || {
+            let mut state = self.shared.post(self.resource, self.node).state()?;
+            if state.user.is_inside() {
+                return Ok(true);
+            }
+            state.step(Input::Withdraw, 0, &self.shared.wires(self.resource, self.node))
+        })
     }
 
     /// A user that is inside has borrowed the handle, unless its guard was forgotten. Then it never
@@ -186,6 +202,15 @@ pub struct Guard<'a, P: Protocol, T: 'a> {
     /// Only absent while being dropped.
     inside: Option<InsideOf<'a, P, T>>,
     handle: &'a Handle<P, T>,
+}
+
+impl<P: Protocol, T> Guard<'_, P, T> {
+    /// The fence of this entry, and who may have died inside before it, where entries are
+    /// [fenced](crate::message::Recovering). Show it to whatever the lock protects beside the data.
+    pub fn admission(&self) -> Option<Admission> {
+        let post = self.handle.shared.post(self.handle.resource, self.handle.node);
+        post.node().admission().cloned()
+    }
 }
 
 impl<P: Protocol, T> Deref for Guard<'_, P, T> {

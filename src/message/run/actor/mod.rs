@@ -35,8 +35,8 @@
 //! those go on that can do without it.
 //!
 //! A node can also be [killed](Cluster::kill_node) and [restarted](Cluster::restart_node), or stand
-//! still [for a while](Cluster::pause_node), and messages can be [lost](Builder::losing) and doubled
-//! by a seed. What stands that is in [`fault`](crate::message::fault).
+//! still [for a while](Cluster::pause_node), and messages can be [lost](Builder::losing) and
+//! doubled by a seed. What stands that is in [`fault`](crate::message::fault).
 #![forbid(unsafe_code)]
 
 mod assembly;

@@ -52,7 +52,7 @@ pub(super) struct Post<P: Protocol> {
 /// |---|---|---|---|
 /// | `Idle` | no | `lock` | `Waiting`, or `Inside` at once |
 /// | `Waiting` | no | the node lets it in | `Inside` |
-/// | `Waiting` | no | its time runs out | it gave up |
+/// | `Waiting` | no | its time runs out | `Idle` if the node can withdraw, else it gave up |
 /// | `Waiting` | yes | the node lets it in | `Idle`: released at once |
 /// | `Waiting` | yes | `lock` | `Waiting`, not given up: the old request stands for the new one |
 /// | `Inside` | no | the guard is dropped | `Idle` |

@@ -7,7 +7,8 @@ use super::progress::{Graph, PathOf, TooManyStates, walk_back};
 use super::state::{Action, State};
 use crate::message::{NodeId, Protocol};
 
-/// What the worst is that the faults of a [`Check`] can do to a lock, in the order of how bad it is.
+/// What the worst is that the faults of a [`Check`] can do to a lock, in the order of how bad it
+/// is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Outcome {
     /// Everybody that lives and asks can be served.

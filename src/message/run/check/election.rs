@@ -125,8 +125,10 @@ impl<P: Protocol> Check<P> {
         let serving = Progress {
             name: "all can be served",
             goal: Self::nobody_waits,
-            // Nobody need ask for the others to be served.
-            counts: |action| !action.is_fault() && !matches!(action, Action::Request(_)),
+            // Nobody need ask, or give up, for the others to be served.
+            counts: |action| {
+                !action.is_fault() && !matches!(action, Action::Request(_) | Action::Withdraw(_))
+            },
         };
         match &self.election {
             Some(claims) => claims.all_settle.then_some(settling),

@@ -85,7 +85,9 @@ impl<P: Protocol> Check<P> {
     fn is_in_order(&self, state: &State<P>) -> bool {
         self.stamp.is_none_or(|stamp| {
             let stamp = |node: NodeId| stamp(&state.nodes[node.index()]);
-            state.inside().all(|inside| state.waiting().all(|waits| stamp(inside) < stamp(waits)))
+            // A waiter without a stamp could not ask yet.
+            let mut waiting = state.waiting().filter_map(stamp);
+            waiting.all(|waits| state.inside().all(|inside| stamp(inside) < Some(waits)))
         })
     }
 

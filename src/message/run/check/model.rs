@@ -42,6 +42,8 @@ pub enum Users {
 pub struct Check<P: Protocol> {
     pub(super) nodes: Vec<P>,
     pub(super) requests: Vec<u8>,
+    /// How many times each user may take a request back.
+    withdrawals: u8,
     channels: Channels,
     pub(super) timers: Timers,
     pub(super) users: Users,
@@ -67,6 +69,7 @@ impl<P: Protocol> Check<P> {
         }
         Self {
             requests: vec![1; nodes.len()],
+            withdrawals: 0,
             faults: Faults::none(nodes.len()),
             nodes,
             channels: P::CHANNELS,
@@ -96,6 +99,14 @@ impl<P: Protocol> Check<P> {
     #[must_use]
     pub fn requests_of(mut self, node: NodeId, times: u8) -> Self {
         self.requests[node.index()] = times;
+        self
+    }
+
+    /// How many times each user may take a request back, while it waits, at any moment. Of the
+    /// requests that it makes, so many fewer lead to an entry.
+    #[must_use]
+    pub fn withdrawals(mut self, times: u8) -> Self {
+        self.withdrawals = times;
         self
     }
 
@@ -195,7 +206,13 @@ impl<P: Protocol> Model for Check<P> {
     type Action = Action<P::Message>;
 
     fn init_states(&self) -> Vec<State<P>> {
-        let user = |&requests_left| Wish { phase: Phase::Idle, requests_left, passed: 0 };
+        let withdrawals_left = self.withdrawals;
+        let user = |&requests_left| Wish {
+            phase: Phase::Idle,
+            requests_left,
+            withdrawals_left,
+            passed: 0,
+        };
         let mut state = State {
             nodes: self.nodes.clone(),
             network: Network::new(self.channels),
@@ -225,6 +242,9 @@ impl<P: Protocol> Model for Check<P> {
                 }
                 Phase::Idle if user.requests_left > 0 => actions.push(Action::Request(node)),
                 Phase::Inside => actions.push(Action::Leave(node)),
+                Phase::Waiting if user.withdrawals_left > 0 => {
+                    actions.push(Action::Withdraw(node));
+                }
                 Phase::Idle | Phase::Waiting => {}
             }
         }

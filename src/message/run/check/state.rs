@@ -14,6 +14,8 @@ pub enum Action<M> {
     Request(NodeId),
     /// A user leaves.
     Leave(NodeId),
+    /// A user that waits takes its request back.
+    Withdraw(NodeId),
     /// A message arrives.
     Deliver {
         /// Who sent it.
@@ -78,7 +80,7 @@ impl<M> Action<M> {
         match self {
             Self::Crash(_) | Self::Recover(_) | Self::Cut => true,
             Self::Lose { .. } | Self::Double { .. } | Self::Suspect { .. } => true,
-            Self::Request(_) | Self::Leave(_) | Self::Elect(_) => false,
+            Self::Request(_) | Self::Leave(_) | Self::Withdraw(_) | Self::Elect(_) => false,
             Self::Deliver { .. } | Self::Timeout(..) | Self::Tick => false,
             Self::Notify { .. } | Self::Heal => false,
         }
@@ -90,6 +92,7 @@ impl<M: fmt::Debug> fmt::Display for Action<M> {
         match self {
             Self::Request(node) => write!(f, "{node} requests"),
             Self::Leave(node) => write!(f, "{node} leaves"),
+            Self::Withdraw(node) => write!(f, "{node} withdraws"),
             Self::Deliver { from, to, message } => {
                 write!(f, "{to} receives {message:?} from {from}")
             }
@@ -156,6 +159,8 @@ pub(super) struct Wish {
     pub(super) phase: Phase,
     /// How many more times it wants in.
     pub(super) requests_left: u8,
+    /// How many more times it may take a request back.
+    pub(super) withdrawals_left: u8,
     /// How many others have entered while it waits; counted only where a bound is claimed.
     pub(super) passed: u8,
 }
@@ -164,6 +169,13 @@ impl Wish {
     /// The user asks once more, if it still wants to.
     fn ask(&mut self) -> Option<()> {
         self.requests_left = self.requests_left.checked_sub(1)?;
+        Some(())
+    }
+
+    /// The user takes its request back, if it still may.
+    fn withdraw(&mut self) -> Option<()> {
+        self.withdrawals_left = self.withdrawals_left.checked_sub(1)?;
+        self.passed = 0;
         Some(())
     }
 }
@@ -259,6 +271,10 @@ impl<P: Protocol> State<P> {
                 return Some(next);
             }
             Action::Leave(node) => (*node, Input::Release),
+            Action::Withdraw(node) => {
+                next.users[node.index()].withdraw()?;
+                (*node, Input::Withdraw)
+            }
             Action::Deliver { from, to, message } => {
                 next.take(&(*from, *to, message.clone()))?;
                 if next.is_down(*to) {

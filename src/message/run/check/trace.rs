@@ -39,6 +39,7 @@ where
         match action {
             Action::Request(node) => writer.write(time, node, Input::Request, 0),
             Action::Leave(node) => writer.write(time, node, Input::Release, 0),
+            Action::Withdraw(node) => writer.write(time, node, Input::Withdraw, 0),
             Action::Timeout(node, timer) => writer.write(time, node, Input::Timeout(timer), 0),
             Action::Elect(node) => writer.write(time, node, Input::Elect, 0),
             Action::Recover(node) => {

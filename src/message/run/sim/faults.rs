@@ -78,7 +78,8 @@ pub(super) struct Troubles<P: Protocol> {
     /// Who stands still, and what waits for that to end.
     pub(super) paused: NodeSet,
     pub(super) held: Vec<Coming<P::Message>>,
-    /// What a cut has swallowed at once: sender, receiver, number. It is written down after the step.
+    /// What a cut has swallowed at once: sender, receiver, number. It is written down after the
+    /// step.
     pub(super) missed: Vec<(NodeId, NodeId, u64)>,
     aims: Vec<Aim<P>>,
     /// How long a user may wait once all has healed.

@@ -1,0 +1,20 @@
+//! The locks of `exclusion` on counted registers, under schedules that can be replayed.
+//!
+//! The sources are the shipped ones, compiled once more: the build script sets
+//! `--cfg exclusion_count` for this crate alone, and `lock` is the folder of `exclusion`. Only
+//! `lock::sync` differs, as it does under loom.
+
+#[path = "../../src/lock/mod.rs"]
+pub mod lock;
+
+pub use lock::{
+    BakeryMutex, BakeryMutexGuard, Bypass, MappedBakeryMutexGuard, MappedTournamentMutexGuard,
+    RawBakeryMutex, RawTournamentMutex, Strict, TournamentMutex, TournamentMutexGuard,
+};
+pub use lock_api;
+
+pub mod chance;
+pub mod cost;
+pub mod peers;
+pub mod schedule;
+pub mod trials;

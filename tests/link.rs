@@ -1,0 +1,225 @@
+//! The link gives the channels that it promises.
+#![cfg(feature = "check")]
+
+mod common;
+
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use common::by_hand::ByHand;
+use exclusion::message::check::{Action, Check, Checker, Model, Progress, State};
+use exclusion::message::{
+    Channels, Claims, Exclusive, Input, Lamport, Link, Machine, Message, NodeId, Notice, Outbox,
+    Phase, Protocol, Refused,
+};
+
+/// An item of a sender's life.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+struct Item {
+    life: u8,
+    number: u8,
+}
+
+impl Message for Item {
+    fn kind(&self) -> &'static str {
+        "ITEM"
+    }
+}
+
+/// Sends the next item to the other node whenever its user asks.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Courier<const ORDERED: bool> {
+    me: NodeId,
+    phase: Phase,
+    life: u8,
+    sent: u8,
+    /// What has come in this life.
+    received: Vec<Item>,
+    /// What has come in all lives: nobody else keeps that through a restart.
+    ever: Vec<Item>,
+    /// Whether it was told of a restart of the other.
+    notices: u8,
+}
+
+fn couriers<const ORDERED: bool>() -> Vec<Link<Courier<ORDERED>>> {
+    let courier = |me| Courier {
+        me,
+        phase: Phase::Idle,
+        life: 0,
+        sent: 0,
+        received: Vec::new(),
+        ever: Vec::new(),
+        notices: 0,
+    };
+    Link::over(NodeId::all(2).map(courier).collect())
+}
+
+impl<const ORDERED: bool> Machine for Courier<ORDERED> {
+    type Message = Item;
+
+    const CHANNELS: Channels = if ORDERED { Channels::Fifo } else { Channels::AnyOrder };
+
+    fn id(&self) -> NodeId {
+        self.me
+    }
+
+    fn nodes(&self) -> usize {
+        2
+    }
+
+    fn request(&mut self, out: &mut Outbox<Item>) -> Result<(), Refused> {
+        self.phase.request()?;
+        out.send(NodeId(1 - self.me.0), Item { life: self.life, number: self.sent });
+        self.sent += 1;
+        self.phase.enter(out);
+        Ok(())
+    }
+
+    fn release(&mut self, _: &mut Outbox<Item>) -> Result<(), Refused> {
+        self.phase.release()
+    }
+
+    fn receive(&mut self, _: NodeId, item: Item, _: &mut Outbox<Item>) -> Result<(), Refused> {
+        self.received.push(item);
+        self.ever.push(item);
+        Ok(())
+    }
+
+    fn notice(&mut self, notice: Notice, _: &mut Outbox<Item>) -> Result<(), Refused> {
+        match notice {
+            Notice::Recovered => {
+                self.life += 1;
+                (self.phase, self.sent) = (Phase::Idle, 0);
+                self.received.clear();
+            }
+            Notice::Down(_) => self.notices += 1,
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+impl<const ORDERED: bool> Protocol for Courier<ORDERED> {
+    type Access = Exclusive;
+
+    fn phase(&self) -> Phase {
+        self.phase
+    }
+
+    // Both may send at the same time.
+    fn entries_at_a_time(&self) -> usize {
+        2
+    }
+}
+
+impl<const ORDERED: bool> Claims for Courier<ORDERED> {}
+
+/// Looks at every state. Says how many there are.
+fn every_state<P: Protocol>(check: &Check<P>, mut look: impl FnMut(&State<P>)) -> usize {
+    let mut seen = HashSet::new();
+    let mut to_visit = check.init_states();
+    while let Some(state) = to_visit.pop() {
+        let mut hasher = DefaultHasher::new();
+        state.hash(&mut hasher);
+        if !seen.insert(hasher.finish()) {
+            continue;
+        }
+        look(&state);
+        let mut actions = Vec::new();
+        check.actions(&state, &mut actions);
+        to_visit.extend(actions.into_iter().filter_map(|it| check.next_state(&state, it)));
+    }
+    seen.len()
+}
+
+fn is_each_once(items: &[Item]) -> bool {
+    items.iter().collect::<HashSet<_>>().len() == items.len()
+}
+
+fn gives_its_channels<const ORDERED: bool>() {
+    let check = Check::new(couriers::<ORDERED>()).requests_of(NodeId(0), 2).losses(2).duplicates(1);
+    let mut overtaken = false;
+    let states = every_state(&check, |state| {
+        assert_eq!(state.violation, None);
+        for node in &state.nodes {
+            let received = &node.inner().received;
+            assert!(is_each_once(received), "{state:#?}");
+            let in_order = received.is_sorted_by_key(|item| item.number);
+            assert!(in_order || !ORDERED, "{state:#?}");
+            overtaken |= !in_order;
+        }
+    });
+    assert!(states > 1000, "{states}");
+    assert_ne!(overtaken, ORDERED, "where order is not needed, it is not waited for");
+    let all_arrive = Progress::<Check<Link<Courier<ORDERED>>>> {
+        name: "all arrive",
+        goal: |_, state| {
+            let [one, other] = [0, 1].map(|it| state.nodes[it].inner());
+            let all = usize::from(one.sent) == other.received.len();
+            all && usize::from(other.sent) == one.received.len()
+        },
+        counts: |action| !action.is_fault() && !matches!(action, Action::Request(_)),
+    };
+    assert!(all_arrive.find_stuck(&check, 1_000_000).expect("few states").is_none());
+}
+
+#[test]
+fn each_message_arrives_exactly_once_whatever_is_lost_doubled_or_reordered() {
+    gives_its_channels::<false>();
+}
+
+#[test]
+fn where_order_is_needed_messages_arrive_as_they_were_sent() {
+    gives_its_channels::<true>();
+}
+
+#[test]
+fn nothing_of_a_former_life_arrives_and_a_restart_is_noticed_by_the_link_alone() {
+    let check = Check::new(couriers::<true>()).requests(1).requests_of(NodeId(0), 2);
+    let check = check.crashes(1).recoveries(1).duplicates(1).losses(1).untold();
+    let mut noticed = false;
+    every_state(&check, |state| {
+        assert_eq!(state.violation, None);
+        for node in &state.nodes {
+            let Courier { received, ever, notices, .. } = node.inner();
+            assert!(is_each_once(ever), "{state:#?}");
+            let in_order = received.is_sorted_by_key(|item| (item.life, item.number));
+            assert!(in_order, "{state:#?}");
+            assert!(*notices <= 1, "{state:#?}");
+            noticed |= *notices == 1;
+        }
+    });
+    assert!(noticed);
+}
+
+#[test]
+fn what_is_lost_is_sent_again_and_what_was_kept_for_a_former_life_is_not() {
+    let mut world = ByHand::new(couriers::<true>());
+    world.request(0);
+    let lost = world.in_flight.pop_front().expect("it was sent");
+    world.time_out(0);
+    assert_eq!(world.in_flight.front(), Some(&lost));
+    world.deliver_all();
+    assert_eq!(world.nodes[0].kept(), 0, "its receipt has come");
+
+    world.release(0);
+    world.request(0);
+    assert_eq!(world.nodes[0].kept(), 1);
+    world.give(1, Input::Notice(Notice::Recovered)).expect("it restarts");
+    world.deliver_all();
+    assert_eq!(world.nodes[0].kept(), 0, "it is dropped");
+    assert_eq!(world.nodes[0].inner().notices, 1, "and its machine is told");
+    assert_eq!(world.nodes[1].inner().received, [], "nothing of before has come");
+}
+
+#[test]
+fn lamport_with_one_lost_message_is_refuted_and_holds_over_the_link() {
+    let plain = Check::new(Lamport::cluster(2).expect("two are enough")).losses(1).serving_all();
+    let progress = plain.progress().expect("it is claimed");
+    assert!(progress.find_stuck(&plain, 1_000_000).expect("few states").is_some());
+    let over = Check::new(Link::over(Lamport::cluster(2).expect("two are enough")));
+    let over = over.losses(1).serving_all();
+    over.clone().checker().spawn_bfs().join().assert_properties();
+    let progress = over.progress().expect("it is claimed");
+    assert!(progress.find_stuck(&over, 1_000_000).expect("few states").is_none());
+}
