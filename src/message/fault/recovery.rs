@@ -356,14 +356,19 @@ impl<B: Blueprint> Machine for Recovering<B> {
     }
 
     fn request(&mut self, out: &mut Outbox<Self::Message>) -> Result<(), Refused> {
+        let before = self.phase;
         self.phase.request()?;
-        self.ask(out)
+        // The lock refuses it if its numbers are used up.
+        self.ask(out).inspect_err(|_| self.phase = before)
     }
 
     fn release(&mut self, out: &mut Outbox<Self::Message>) -> Result<(), Refused> {
+        let before = self.phase;
         self.phase.release()?;
         match self.lock {
-            Lock::Among(_) => self.give(Input::Release, 0, out),
+            Lock::Among(_) => {
+                self.give(Input::Release, 0, out).inspect_err(|_| self.phase = before)
+            }
             Lock::Alone => Ok(()),
             Lock::None => {
                 let news = self.views.left(&mut Within(out, Message::View));
