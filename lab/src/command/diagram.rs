@@ -19,8 +19,8 @@ use lab::explore::broken::{BROKEN, Broken, with_broken};
 use lab::explore::exploration::{Explored, Shown};
 use lab::label::label;
 
-use super::check::Explore;
 use super::destination::Destination;
+use super::explore::Explore;
 use super::names::{self, did_you_mean};
 use super::registry::{WithEntries, algorithm, election};
 use super::{Outcome, say, say_aside};
@@ -35,7 +35,9 @@ Examples:
   cargo lab diagram raymond_k --nodes 5 --k 3 --output -
   cargo lab diagram bully --nodes 5
   cargo lab diagram maekawa_1985
-  cargo lab diagram naimi_trehel --nodes 5 --shiviz naimi_trehel.log")]
+  cargo lab diagram naimi_trehel --nodes 5 --shiviz naimi_trehel.log
+
+An election with crashes, a cut or a graph of one's choice is drawn by `lab elect --diagram`.")]
 pub(crate) struct DiagramCommand {
     /// The algorithm to draw; or a broken variant, to draw its counterexample (`lab list` names
     /// them)
