@@ -27,6 +27,8 @@ use super::{Outcome, say, say_aside};
 
 #[derive(Args)]
 #[command(after_help = "\
+An election with crashes, a cut or a graph of one's choice is drawn by `lab elect --diagram`.
+
 Examples:
   cargo lab diagram carvalho_roucairol
   cargo lab diagram ricart_agrawala --nodes 3 --seed 1
@@ -35,9 +37,7 @@ Examples:
   cargo lab diagram raymond_k --nodes 5 --k 3 --output -
   cargo lab diagram bully --nodes 5
   cargo lab diagram maekawa_1985
-  cargo lab diagram naimi_trehel --nodes 5 --shiviz naimi_trehel.log
-
-An election with crashes, a cut or a graph of one's choice is drawn by `lab elect --diagram`.")]
+  cargo lab diagram naimi_trehel --nodes 5 --shiviz naimi_trehel.log")]
 pub(crate) struct DiagramCommand {
     /// The algorithm to draw; or a broken variant, to draw its counterexample (`lab list` names
     /// them)

@@ -18,6 +18,9 @@ use super::{Outcome, say, say_json};
 
 #[derive(Args)]
 #[command(after_help = "\
+Ends with 1 if not all nodes that live settle on one leader, as where the network is cut, or if that
+costs other than the formula says.
+
 Examples:
   cargo lab elect
   cargo lab elect bully --nodes 5 --crash 4
@@ -28,10 +31,7 @@ Examples:
   cargo lab elect chang_roberts --nodes 7 --initiators all
   cargo lab elect echo --nodes 1024 --graph hypercube
   cargo lab elect extinction --nodes 12 --graph random:20:3 --initiators 1,4,9
-  cargo lab elect bully --nodes 6 --crash 5 --initiators each
-
-Ends with 1 if not all nodes that live settle on one leader, as where the network is cut, or if that
-costs other than the formula says.")]
+  cargo lab elect bully --nodes 6 --crash 5 --initiators each")]
 pub(crate) struct ElectCommand {
     /// The election to hold (`lab list` names them) [default: each, beside its formula]
     #[arg(value_parser = names::name)]
