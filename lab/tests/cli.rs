@@ -359,6 +359,8 @@ fn the_examples_of_the_help_work() {
         "lab locks",
         "lab report",
         "lab messages\n",
+        "lab cost\n",
+        "1024",
     ];
     // Some show what does not hold.
     let refuted = ["--channels any", "--timers any-time"];

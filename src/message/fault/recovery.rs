@@ -1,6 +1,6 @@
 //! A lock that goes on without the nodes that are down, whatever its algorithm.
 //!
-//! The lock runs among the members of a [view](super::view). When a member is down, or a node is
+//! The lock runs among the members of a [`view`]. When a member is down, or a node is
 //! back, a new view is called. Whoever has halted refuses every message of the old lock, so nothing
 //! of it counts any more: no permission, no vote, no token. The new view begins with a fresh
 //! instance over its members, and each node whose user waits asks again.
