@@ -30,8 +30,8 @@ Examples:
   cargo lab check ricart_agrawala --nodes 2 --requests 1,4
   cargo lab check raymond --nodes 3 --requests 3 --quick
   cargo lab check raymond_k --nodes 3 --k 1
-  cargo lab check bully --nodes 3 --crashes 1 --recoveries 1
-  cargo lab check ring_election --nodes 4 --crashes 1 --recoveries 1 --at-rest both
+  cargo lab check bully --nodes 2 --crashes 1 --recoveries 1
+  cargo lab check ring_election --channels fifo --crashes 1 --recoveries 1 --at-rest both
   cargo lab check extinction --nodes 4 --requests 1,0,0,1 --graph ring
   cargo lab check maekawa_1985
   cargo lab check --soon
