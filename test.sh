@@ -56,6 +56,7 @@ run cargo run --locked --example both_ways
 run cargo run --locked --example connection_pool
 run cargo run --locked --example cache
 run cargo run --locked --example thousand_threads
+run cargo run --locked --example crash_inside
 run cargo run --locked --example own_protocol --features check
 for bench in locks actors sim; do
     run cargo bench --locked --bench "$bench" -- --test

@@ -1,4 +1,12 @@
-//! The link gives the channels that it promises.
+//! The link gives the channels that it promises, and every algorithm runs over it.
+//!
+//! The gate runs a part of the random runs. The long run:
+//!
+//! ```sh
+//! LINK_RUNS=1000000 cargo test --release --all-features --test link -- --nocapture random
+//! ```
+//!
+//! A run that fails prints its seed; `LINK_SEED` repeats the runs from there.
 #![cfg(feature = "check")]
 
 mod common;
@@ -7,7 +15,10 @@ use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use common::by_hand::ByHand;
+use common::chance::{fresh_seed, from_environment};
 use exclusion::message::check::{Action, Check, Checker, Model, Progress, State};
+use exclusion::message::registry::{ALGORITHMS, Algorithm, Shipped, Size, Visitor};
+use exclusion::message::sim::{Delay, RandomFaults, Simulation, Workload};
 use exclusion::message::{
     Channels, Claims, Exclusive, Input, Lamport, Link, Machine, Message, NodeId, Notice, Outbox,
     Phase, Protocol, Refused,
@@ -222,4 +233,47 @@ fn lamport_with_one_lost_message_is_refuted_and_holds_over_the_link() {
     over.clone().checker().spawn_bfs().join().assert_properties();
     let progress = over.progress().expect("it is claimed");
     assert!(progress.find_stuck(&over, 1_000_000).expect("few states").is_none());
+}
+
+/// A run by this seed.
+struct Run(u64);
+
+impl Visitor for Run {
+    type Output = ();
+
+    fn visit<P: Shipped>(self, algorithm: &'static Algorithm, cluster: Vec<P>) {
+        let Self(seed) = self;
+        let entries = 2 * cluster.len() as u64;
+        let faults = RandomFaults {
+            within: 20.0,
+            loss: (seed % 4) as f64 / 10.0,
+            duplication: (seed / 4 % 4) as f64 / 10.0,
+            ..RandomFaults::default()
+        };
+        let run = Simulation::new(Link::over(cluster))
+            .seed(seed)
+            .delay(Delay::Exponential(1.0))
+            .workload(Workload::Poisson { rate: 0.5, entries })
+            .faults_at_random(faults)
+            .most_events(1_000_000)
+            .run();
+        let report = run.unwrap_or_else(|error| panic!("{algorithm}, LINK_SEED={seed}: {error}"));
+        assert_eq!(report.entries, entries, "{algorithm}, LINK_SEED={seed}");
+    }
+}
+
+#[test]
+fn every_algorithm_serves_all_over_the_link_in_random_runs() {
+    let runs: u64 = from_environment("LINK_RUNS").unwrap_or(1000);
+    let seed: u64 = from_environment("LINK_SEED").unwrap_or_else(|| fresh_seed() >> 8);
+    println!("LINK_SEED={seed} LINK_RUNS={runs}");
+    // Those that rely on a bound on delays have none here.
+    let mut algorithms = ALGORITHMS.iter().filter(|algorithm| !algorithm.within_tmax).cycle();
+    for run in 0..runs {
+        let algorithm = algorithms.next().expect("it goes round");
+        let nodes = if run % 3 == 0 { algorithm.nodes_to_show } else { 3 };
+        let size = [nodes, algorithm.nodes_to_show].map(Size::of);
+        let built = algorithm.build(size[0], Run(seed + run));
+        built.or_else(|_| algorithm.build(size[1], Run(seed + run))).expect("it is shown so");
+    }
 }

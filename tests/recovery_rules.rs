@@ -1,4 +1,4 @@
-//! Recovery, in each of which one rule is changed: the checker refutes it, and its
+//! Recovery and the link, in each of which one rule is changed: the checker refutes it, and its
 //! mended twin holds.
 #![cfg(feature = "check")]
 
@@ -6,8 +6,8 @@ use exclusion::message::check::{Check, Checker, Model};
 use exclusion::message::fault::recovery;
 use exclusion::message::registry::{Algorithm, Shipped};
 use exclusion::message::{
-    Channels, Claims, FromRegistry, Input, Machine, NodeId, Notice, Outbox, Output, Phase,
-    Protocol, Recovering, Refused, SuzukiKasami, Timer, step_part,
+    CentralCoordinator, Channels, Claims, FromRegistry, Input, Link, Machine, NodeId, Notice,
+    Outbox, Output, Phase, Protocol, Recovering, Refused, SuzukiKasami, Timer, step_part,
 };
 
 /// The rule that is changed.
@@ -17,6 +17,8 @@ enum Rule {
     AsShipped,
     /// A node that was halted goes on with the old lock until the new one is installed.
     NoPromise,
+    /// What is said about the lock has no epoch.
+    NoEpoch,
     /// A view needs no majority.
     Minority,
 }
@@ -41,6 +43,13 @@ fn rule(flawed: bool, flaw: Rule) -> Rule {
 /// A node that has answered `HALT`, and still takes the token that was on its way to it.
 fn recovery_without_promise(flawed: bool) -> Check<Altered<SuzukiKasami>> {
     let nodes = suzuki_kasami(3, rule(flawed, Rule::NoPromise), false);
+    Check::new(nodes).requests_of(NodeId(2), 0).crashes(1).crashes_of([NodeId(2)])
+}
+
+/// Messages about the lock that do not tell in which epoch they were sent: a token of the old view
+/// arrives in the new one, which has a token of its own.
+fn recovery_without_epoch(flawed: bool) -> Check<Altered<SuzukiKasami>> {
+    let nodes = suzuki_kasami(3, rule(flawed, Rule::NoEpoch), false);
     Check::new(nodes).requests_of(NodeId(2), 0).crashes(1).crashes_of([NodeId(2)])
 }
 
@@ -133,6 +142,12 @@ impl<P: Shipped> Machine for Altered<P> {
         message: Said<P>,
         out: &mut Outbox<Said<P>>,
     ) -> Result<(), Refused> {
+        let message = match (message, self.rule, self.inner.view()) {
+            (recovery::Message::Lock { entry, message, .. }, Rule::NoEpoch, Some(view)) => {
+                recovery::Message::Lock { epoch: view.epoch, entry, message }
+            }
+            (message, ..) => message,
+        };
         match &message {
             recovery::Message::Lock { epoch, .. } if *epoch < self.inner.promised() => {
                 self.give_old(Input::Receive { from, message }, out)
@@ -188,6 +203,22 @@ fn without_the_promise_after_halt_a_token_in_flight_becomes_two() {
 }
 
 #[test]
+fn without_the_epoch_a_token_of_the_old_view_comes_to_a_node_of_the_new_one_that_has_one() {
+    is_refuted("expected inputs only", recovery_without_epoch);
+}
+
+#[test]
 fn without_a_majority_a_node_that_is_cut_off_makes_a_view_of_its_own() {
     is_refuted("invariant", recovery_minority);
+}
+
+#[test]
+fn without_the_filter_of_duplicates_a_grant_that_comes_twice_admits_twice() {
+    let cluster = || CentralCoordinator::cluster(3).expect("three are enough");
+    let flawed = Check::new(cluster()).requests(2).duplicates(1).ignoring_refused();
+    let flawed = flawed.checker().spawn_bfs().join();
+    assert!(flawed.discovery("mutual exclusion").is_some());
+    let mended = Check::new(Link::over(cluster()));
+    let mended = mended.requests_of(NodeId(0), 0).requests_of(NodeId(1), 2).duplicates(1);
+    mended.checker().spawn_bfs().join().assert_properties();
 }

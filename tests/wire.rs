@@ -28,10 +28,10 @@ use exclusion::message::registry::{
     ALGORITHMS, Algorithm, ELECTIONS, ElectionAlgorithm, ElectionVisitor, Electorate, Ground,
     Portable, Shipped, ShippedElection, Size, Visitor,
 };
-use exclusion::message::sim::{Contest, Delay, Notices, Simulation, Workload};
+use exclusion::message::sim::{Contest, Delay, Fault, Notices, Simulation, Workload};
 use exclusion::message::{
-    Channels, Graph, Input, NodeId, Notice, Outbox, Phase, Timer, Trace, Unattended, Violation,
-    replay, step_lock,
+    Channels, Detector, Graph, Input, Link, NodeId, Notice, Outbox, Phase, Recovering, Timer,
+    Trace, Unattended, Violation, replay, step_lock,
 };
 
 /// A value is the same after it was written and read, in either way.
@@ -139,6 +139,8 @@ struct Attack<'a, P: Shipped> {
     algorithm: &'static str,
     /// Whether its nodes call elections. Otherwise its users ask.
     elects: bool,
+    /// Whether its nodes are told of failures.
+    told: bool,
     /// A run among honest nodes, until something forged is accepted.
     world: ByHand<P>,
     /// Each node as it was before its last input.
@@ -282,14 +284,17 @@ impl<P: Shipped> Attack<'_, P> {
                 let leaves = matches!(input, Input::Release | Input::Withdraw);
                 let accepted = self.give(node, input, Then::GoOn);
                 assert!(accepted || !leaves, "{}: {node} cannot leave", self.algorithm);
-            } else if self.elects && self.chance.once_in(16) {
+            } else if self.told && self.chance.once_in(16) {
                 let notice = match self.chance.below(5) {
                     0 | 1 => Notice::Down(self.anybody()),
                     2 | 3 => Notice::Up(self.anybody()),
                     _ => Notice::Recovered,
                 };
                 let node = self.some_node();
-                self.give(node, Input::Notice(notice), Then::GoOn);
+                // A user dies with its node: here nobody would know.
+                if notice != Notice::Recovered || self.world.users[node.index()].is_idle() {
+                    self.give(node, Input::Notice(notice), Then::GoOn);
+                }
             } else if self.chance.once_in(16) {
                 let (node, timer) = (self.some_node(), Timer(self.chance.below(3) as u32));
                 self.give(node, Input::Timeout(timer), Then::GoOn);
@@ -377,8 +382,42 @@ impl Visitor for Siege<'_> {
     fn visit<P: Shipped>(self, algorithm: &'static Algorithm, cluster: Vec<P>) -> Tally {
         // Where nothing is claimed of late messages, they come in time.
         let in_time = algorithm.within_tmax && P::most_messages(&cluster, false).is_none();
-        self.besiege(algorithm.name, in_time, false, &cluster)
+        self.besiege(algorithm.name, in_time, Kind::Lock, &cluster)
     }
+}
+
+/// The same with a layer below, or all of them.
+struct LayersUnderSiege<'a>(Siege<'a>);
+
+impl Visitor for LayersUnderSiege<'_> {
+    type Output = Tally;
+
+    fn visit<P: Shipped>(self, algorithm: &'static Algorithm, cluster: Vec<P>) -> Tally {
+        let Siege { inputs, chance } = self.0;
+        let mut tally = Tally::default();
+        let recovering =
+            || Recovering::over(algorithm, cluster.clone()).expect("it is a cluster").into_iter();
+        let layers = Kind::Layer;
+        let name = algorithm.name;
+        let links = Link::over(cluster.clone());
+        tally.add(Siege { inputs, chance: &mut *chance }.besiege(name, false, layers, &links));
+        let recover: Vec<_> = recovering().collect();
+        tally.add(Siege { inputs, chance: &mut *chance }.besiege(name, false, layers, &recover));
+        let gated: Vec<_> = recovering().map(Recovering::gated).collect();
+        tally.add(Siege { inputs, chance: &mut *chance }.besiege(name, false, layers, &gated));
+        let stack: Vec<_> = recovering().map(|it| Detector::unreliable(Link::new(it))).collect();
+        tally.add(Siege { inputs, chance: &mut *chance }.besiege(name, false, layers, &stack));
+        tally
+    }
+}
+
+/// What is under siege.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Lock,
+    /// A lock that is told of failures.
+    Layer,
+    Election,
 }
 
 impl ElectionVisitor for Siege<'_> {
@@ -390,7 +429,7 @@ impl ElectionVisitor for Siege<'_> {
         cluster: Vec<E>,
     ) -> Tally {
         let cluster = Unattended::all(cluster);
-        self.besiege(algorithm.name, algorithm.within_tmax, true, &cluster)
+        self.besiege(algorithm.name, algorithm.within_tmax, Kind::Election, &cluster)
     }
 }
 
@@ -399,7 +438,7 @@ impl Siege<'_> {
         self,
         algorithm: &'static str,
         in_time: bool,
-        elects: bool,
+        kind: Kind,
         cluster: &[P],
     ) -> Tally {
         let mut seen: Vec<Envelope<P::Message>> = Vec::new();
@@ -407,7 +446,8 @@ impl Siege<'_> {
         while tally.given < self.inputs {
             let mut attack = Attack {
                 algorithm,
-                elects,
+                elects: kind == Kind::Election,
+                told: kind != Kind::Lock,
                 before: cluster.to_vec(),
                 world: ByHand::new(cluster.to_vec()),
                 seen: &[],
@@ -568,5 +608,50 @@ fn elections_are_the_same_after_their_way_through_bytes() {
         for nodes in [2, 3, 5] {
             algorithm.build(&Electorate::of(nodes), ElectionSurvives).expect("any size fits");
         }
+    }
+}
+
+#[test]
+fn whatever_arrives_at_a_layer_is_refused_with_nothing_changed_or_is_a_step() {
+    let seed = from_environment("WIRE_SEED").unwrap_or_else(fresh_seed);
+    let inputs = from_environment("WIRE_INPUTS").unwrap_or(INPUTS) / 20;
+    println!("WIRE_SEED={seed}");
+    let mut chance = Chance(seed);
+    let mut tally = Tally::default();
+    for name in ["lamport", "maekawa", "suzuki_kasami_fifo", "banta_efficient", "raymond_k"] {
+        let algorithm = Algorithm::named(name).expect("there is one");
+        for nodes in [2, 4] {
+            let siege = LayersUnderSiege(Siege { inputs, chance: &mut chance });
+            let built = algorithm.build(Size::of(nodes), siege);
+            tally.add(built.expect("there are such clusters"));
+        }
+    }
+    assert!(tally.accepted > 0 && tally.accepted < tally.given);
+}
+
+#[test]
+fn layers_are_the_same_after_their_way_through_bytes() {
+    struct Layers;
+
+    impl Visitor for Layers {
+        type Output = ();
+
+        fn visit<P: Shipped>(self, algorithm: &'static Algorithm, cluster: Vec<P>) {
+            let nodes = Recovering::over(algorithm, cluster).expect("it is a cluster");
+            let nodes: Vec<_> = Link::over(nodes).into_iter().map(Detector::unreliable).collect();
+            let simulation = Simulation::new(nodes).fault_at(1.0, Fault::Crash(NodeId(1)));
+            let simulation = simulation.fault_at(12.0, Fault::Recover(NodeId(1)));
+            let run = simulation.workload(Workload::AllAtOnce { rounds: 2 }).run_checking(|view| {
+                view.nodes.iter().for_each(survives);
+                view.in_flight().for_each(|(_, _, message)| survives(message));
+                Ok(())
+            });
+            assert!(run.is_ok(), "{algorithm}: {run:?}");
+        }
+    }
+
+    for name in ["lamport", "maekawa", "suzuki_kasami_fifo", "banta_efficient", "raymond_k"] {
+        let algorithm = Algorithm::named(name).expect("there is one");
+        algorithm.build(Size::of(algorithm.nodes_to_show), Layers).expect("it is shown so");
     }
 }

@@ -75,7 +75,8 @@ impl Growth {
     /// unbounded.
     ///
     /// From the first to the last a cost may grow twice as much as the class says. The first is the
-    /// one with eight threads, if there are more: constants blur what is below.
+    /// one with eight threads, if there are more: constants blur what is below. Whether that tells
+    /// one class from another, [`is_told_by`](Self::is_told_by) says.
     pub fn seen(costs: &[(usize, Option<f64>)]) -> Self {
         let beyond = costs.iter().rev().skip(1).rfind(|(threads, _)| *threads >= 8);
         let first = beyond.or(costs.first());
@@ -86,6 +87,12 @@ impl Growth {
         let classes = [Self::Constant, Self::Logarithmic, Self::Linear, Self::Quadratic];
         let fits = |class: &Self| most <= 2.0 * least.max(1.0) * class.of(many) / class.of(few);
         classes.into_iter().find(fits).unwrap_or(Self::Unbounded)
+    }
+
+    /// Whether costs by these numbers of threads, in ascending order, tell the classes apart. From
+    /// eight threads on, a logarithm must more than double.
+    pub fn is_told_by(threads: &[usize]) -> bool {
+        threads.contains(&8) && threads.last().is_some_and(|&most| most >= 128)
     }
 }
 
@@ -349,6 +356,8 @@ fn in_turn(mut entrances: Vec<Entrance>) -> Cost {
 
 fn all_at_once(entrances: Vec<Entrance>) -> Cost {
     let threads = entrances.len();
+    // To take the seats is no part of an entry.
+    counting::clear();
     let start = Arc::new(Barrier::new(threads));
     let run = |mut enter: Entrance| {
         let start = Arc::clone(&start);

@@ -24,6 +24,27 @@ fn an_uncontended_bakery_scans_all_seats_twice() {
     }
 }
 
+/// That seats are taken once is no part of an entry.
+#[test]
+fn locks_from_reads_and_writes_have_no_read_modify_write_however_many_contend() {
+    for name in ["bakery", "black_white", "tournament", "tournament_priority"] {
+        for load in [Load::Uncontended, Load::Contended] {
+            assert_eq!(cost(name, 8, load).read_modify_writes, 0.0, "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_logarithm_is_not_told_from_a_constant_by_few_threads() {
+    assert!(Growth::is_told_by(&[2, 8, 128]) && Growth::is_told_by(&[8, 1024]));
+    for few in [&[2, 4, 8][..], &[8, 64], &[2, 128], &[]] {
+        assert!(!Growth::is_told_by(few), "{few:?}");
+    }
+    // Six levels are but twice three.
+    let levels = [8, 64].map(|threads| (threads, Some(f64::from(threads as u32).log2())));
+    assert_eq!(Growth::seen(&levels), Growth::Constant);
+}
+
 /// By hand: at each level a flag up, a look at the other's, and the flag down.
 #[test]
 fn an_uncontended_tournament_plays_each_level_once() {

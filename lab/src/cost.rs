@@ -52,8 +52,8 @@ pub struct Row {
     pub remote: Option<f64>,
     /// How the cost is claimed to grow.
     pub claim: &'static str,
-    /// How it is seen to grow, from the fewest threads to the most.
-    pub growth: &'static str,
+    /// How it is seen to grow, from eight threads to the most; none if those are too few to tell.
+    pub growth: Option<&'static str>,
     /// Whether it grows no faster than claimed.
     pub ok: bool,
 }
@@ -91,10 +91,10 @@ pub fn rows(subject: Subject, threads: &[usize], mut tell: impl FnMut(usize)) ->
         };
         let with_caches = seen(|cost| Some(cost.with_caches)).max(seen(|it| Some(it.accesses())));
         let without_caches = seen(|cost| cost.without_caches);
-        for (threads, cost) in &costs {
+        for (number, cost) in &costs {
             let row = |model, remote, claim: Growth, growth: Growth| Row {
                 lock: subject.name,
-                threads: *threads,
+                threads: *number,
                 load: load.name(),
                 model,
                 loads: cost.loads,
@@ -103,7 +103,7 @@ pub fn rows(subject: Subject, threads: &[usize], mut tell: impl FnMut(usize)) ->
                 fences: cost.fences,
                 remote,
                 claim: claim.name(),
-                growth: growth.name(),
+                growth: Growth::is_told_by(threads).then_some(growth.name()),
                 ok: growth <= claim,
             };
             let remote = Some(cost.with_caches);
@@ -153,7 +153,8 @@ pub fn tables(rows: &[Row]) -> String {
                     format!("{text:>7}")
                 };
                 let growth = if row[0].ok { "" } else { " (!)" };
-                let ends = [row[0].claim.to_owned(), format!("{}{growth}", row[0].growth)];
+                let seen = row[0].growth.unwrap_or("-");
+                let ends = [row[0].claim.to_owned(), format!("{seen}{growth}")];
                 let ends = ends.map(|end| format!("{end:9}"));
                 let name = [format!("{:20}", row[0].lock)];
                 line(&mut name.into_iter().chain(threads.iter().map(cell)).chain(ends));

@@ -69,6 +69,50 @@ fn the_options_say_who_calls_who_is_down_and_on_which_graph() {
     assert_eq!((&drawn["messages"], &drawn["graph"]), (&11.into(), &"given".into()));
     let back = json(&["bully", "--nodes", "4", "--crash", "3@1.5", "--recover", "3@12"]);
     assert_eq!((&back["leader"], &back["crashed"]), (&3.into(), &serde_json::json!([])));
+    // A timer runs out just after the period: that is no thousandth.
+    let bully = json(&["bully", "--nodes", "5", "--crash", "4"]);
+    assert_eq!((&bully["time"], &bully["knowing"]), (&4.0.into(), &4.into()));
+    assert!(bully.get("parents").is_none(), "it builds no tree");
+}
+
+#[test]
+fn an_echo_elects_nobody_and_shows_its_tree() {
+    let text = said(&["elect", "echo", "--nodes", "4", "--graph", "line"]);
+    for line in [
+        "n0 has decided: the tree spans all 4 nodes. It took 6 messages, and 6.0 T.",
+        "The tree, each node to its parent: n1 to n0, n2 to n1, n3 to n2.",
+    ] {
+        assert!(text.contains(line), "'{line}' is not in\n{text}");
+    }
+    let text = said(&["elect", "echo", "--nodes", "4", "--graph", "star", "--json"]);
+    let row: serde_json::Value = serde_json::from_str(&text).expect("one object");
+    assert_eq!(row["parents"], serde_json::json!([null, 0, 0, 0]));
+    let text = said(&["elect", "extinction", "--nodes", "4", "--graph", "line"]);
+    assert!(text.contains("n0 leads. It took") && text.contains("n3 to n2."), "{text}");
+}
+
+/// The bully from each initiator, beside m² + n-2.
+#[test]
+fn an_election_is_held_once_for_each_that_calls() {
+    let bully = ["elect", "bully", "--nodes", "6", "--crash", "5", "--initiators", "each"];
+    let text = said(&[&bully[..], &["--json"]].concat());
+    let rows = text.lines().map(|line| serde_json::from_str(line).expect("an object per line"));
+    let counted: Vec<(serde_json::Value, serde_json::Value)> = rows
+        .map(|row: serde_json::Value| (row["initiators"].clone(), row["messages"].clone()))
+        .collect();
+    let expected = [5, 4, 3, 2, 1].iter().zip(0..);
+    let expected = expected.map(|(m, caller)| (serde_json::json!([caller]), (m * m + 4).into()));
+    assert_eq!(counted, expected.collect::<Vec<_>>());
+    let table = said(&bully);
+    assert!(table.lines().count() == 6 && !table.contains("leads"), "no story: {table}");
+}
+
+#[test]
+fn columns_do_not_touch_however_many_nodes_there_are() {
+    let text = said(&["elect", "echo", "--nodes", "100000", "--graph", "line"]);
+    let row: Vec<_> = text.lines().last().expect("a row").split_whitespace().collect();
+    assert_eq!(row[..2], ["echo", "100000"]);
+    assert_eq!(row[6..], ["199998", "199998.0", "2E:", "199998"], "{text}");
 }
 
 #[test]
@@ -76,12 +120,26 @@ fn a_cut_has_two_leaders_and_a_crash_stops_who_stands_none() {
     let output = lab(&["elect", "bully", "--nodes", "5", "--initiators", "0,2", "--cut", "0,1"]);
     assert_eq!(output.status.code(), Some(1), "not all agree");
     let text = String::from_utf8_lossy(&output.stdout);
-    assert!(text.contains("n1 and n4 lead, each in its part."), "{text}");
+    for line in [
+        "0.00 T  the network is cut: n0, n1 | n2, n3, n4",
+        "n1 and n4 lead, each in its part.",
+        "none for this  <- several lead",
+    ] {
+        assert!(text.contains(line), "'{line}' is not in\n{text}");
+    }
+
+    let cut = ["--nodes", "5", "--initiators", "0,2", "--cut", "0,1"];
+    let output = lab(&[&["elect", "bully_majority"], &cut[..]].concat());
+    assert_eq!(output.status.code(), Some(1), "not all settle");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("n4 leads its part; the others have no leader."), "{text}");
+    assert!(text.contains("<- not all have settled"), "{text}");
 
     let output = lab(&["elect", "chang_roberts", "--nodes", "4", "--crash", "2"]);
     assert_eq!(output.status.code(), Some(1));
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(text.contains("The election stops before all that live have settled"), "{text}");
+    assert!(text.contains("<- nobody leads"), "{text}");
 }
 
 #[test]
@@ -105,6 +163,33 @@ fn bad_input_ends_with_2_and_says_what_to_do() {
         (&["bully", "--nodes", "2", "--crash", "0,1"], "leave one that can lead out of --crash"),
         (&["bully", "--nodes", "3", "--crash", "x"], "take a number"),
         (&["bully", "--nodes", "3", "--crash", "1,1"], "name it once"),
+        (
+            &["bully", "--nodes", "3", "--crash", "1@1,1@2"],
+            "n1 is down already at 2: name it once with --crash",
+        ),
+        (
+            &["bully", "--nodes", "3", "--initiators", "foo"],
+            "'foo' is no initiator: take a number, all, or each",
+        ),
+        (
+            &["bully", "--initiators", "each", "--diagram", "each.svg"],
+            "a picture shows one election: name who calls",
+        ),
+        (
+            &["echo", "--nodes", "100000"],
+            "a complete graph of 100000 nodes has 4999950000 edges: name another graph",
+        ),
+        (
+            &["extinction", "--nodes", "100000", "--graph", "complete"],
+            "name another graph with --graph",
+        ),
+        (&["echo", "--nodes", "4000000000", "--graph", "ring"], "take at most 1000000"),
+        (&["echo", "--nodes", "100000", "--graph", "random:4000000000"], "take at most 10000000"),
+        (&["echo", "--nodes", "2", "--graph", "0-0"], "one leads from n0 to itself: leave it out"),
+        (
+            &["echo", "--nodes", "2", "--graph", "0-1,1-0"],
+            "n0 and n1 are joined twice: name that edge once",
+        ),
         (&["bully", "--nodes", "3", "--initiators", "9"], "there is no n9"),
         (&["bully", "--nodes", "3", "--crash", "0", "--initiators", "0"], "name one that lives"),
         (&["bully", "--nodes", "3", "--cut", "0,1,2"], "name fewer with --cut"),
@@ -172,6 +257,15 @@ fn elections_are_explored_with_crashes_and_recoveries() {
         let text = said(&["check", name, "--nodes", "2", "--crashes", "2"]);
         assert!(text.contains("any, 2 down") && text.contains("holds"), "{text}");
     }
+    // Time passes, and that is told.
+    let output = lab(&["check", "bully_one_period"]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("\n# 2.000000 a period passes\n"), "{text}");
+    // Where there is no end it gives up, and tells what it has found.
+    let output = lab(&["check", "bully", "--timers", "any-time"]);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("refuted") && text.contains("'agreement' does not hold"), "{text}");
     let graph = ["--requests", "1,0,0,1", "--graph", "ring"];
     said(&[&["check", "extinction", "--nodes", "4"], &graph[..]].concat());
     for (arguments, says) in [

@@ -162,6 +162,10 @@ pub enum ClusterError {
     NotATree(&'static str),
     /// Edges that are no graph.
     NotAGraph(&'static str),
+    /// An edge from this node to itself.
+    Loop(NodeId),
+    /// An edge that is there twice, between these nodes.
+    DoubleEdge(NodeId, NodeId),
     /// A graph in parts: this node cannot be reached from node 0.
     NotConnected(NodeId),
     /// A number of nodes that is no power of two.
@@ -272,6 +276,13 @@ impl fmt::Display for ClusterError {
             ),
             Self::NotATree(why) => write!(f, "the edges are no tree: {why}"),
             Self::NotAGraph(why) => write!(f, "the edges are no graph: {why}"),
+            Self::Loop(node) => {
+                write!(f, "the edges are no graph: one leads from {node} to itself: leave it out")
+            }
+            Self::DoubleEdge(one, other) => write!(
+                f,
+                "the edges are no graph: {one} and {other} are joined twice: name that edge once"
+            ),
             Self::NotConnected(node) => write!(
                 f,
                 "the graph is in parts: no way leads from n0 to {node}: join them by an edge"

@@ -170,15 +170,15 @@ impl Graph {
             ClusterError::check_node(one, nodes)?;
             ClusterError::check_node(other, nodes)?;
             if one == other {
-                return Err(ClusterError::NotAGraph("an edge leads from a node to itself"));
+                return Err(ClusterError::Loop(one));
             }
             neighbours[one.index()].push(other);
             neighbours[other.index()].push(one);
         }
-        for list in &mut neighbours {
+        for (node, list) in NodeId::all(nodes).zip(&mut neighbours) {
             list.sort_unstable();
-            if list.windows(2).any(|pair| pair[0] == pair[1]) {
-                return Err(ClusterError::NotAGraph("an edge is there twice"));
+            if let Some(pair) = list.windows(2).find(|pair| pair[0] == pair[1]) {
+                return Err(ClusterError::DoubleEdge(node, pair[0]));
             }
         }
         let edges = neighbours.iter().map(Vec::len).sum::<usize>() / 2;
@@ -311,8 +311,14 @@ mod tests {
         assert!(
             given(3, &[edge(0, 1)]).ends_with("no way leads from n0 to n2: join them by an edge")
         );
-        assert!(given(2, &[edge(1, 1)]).contains("from a node to itself"));
-        assert!(given(2, &[edge(0, 1), edge(1, 0)]).contains("there twice"));
+        assert_eq!(
+            given(2, &[edge(1, 1)]),
+            "the edges are no graph: one leads from n1 to itself: leave it out"
+        );
+        assert_eq!(
+            given(3, &[edge(0, 1), edge(2, 1), edge(1, 2)]),
+            "the edges are no graph: n1 and n2 are joined twice: name that edge once"
+        );
         assert!(given(2, &[edge(0, 5)]).contains("there is no n5: the nodes are n0 to n1"));
         assert_eq!(
             Graph::hypercube(6).unwrap_err().to_string(),

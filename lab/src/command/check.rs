@@ -7,15 +7,15 @@ use clap::{Args, ValueEnum};
 use exclusion::message::Channels;
 use exclusion::message::check::{Model, Timers, Users};
 use exclusion::message::registry::{ELECTIONS, ElectionAlgorithm, RegistryError};
-use indicatif::{ProgressBar, ProgressStyle};
 use lab::explore::broken::{BROKEN, Broken, with_broken};
 use lab::explore::erased::Erased;
-use lab::explore::exploration::{Explorable, Explored, Explorer, ModelVisitor, Shown};
+use lab::explore::exploration::{Explorable, Explored, ModelVisitor, Shown};
 use lab::explore::scope::{AtRest, MOST_NODES, RegisterLock, Scope, with_check};
 use lab::explore::scopes::{all, soon};
 
 use super::destination::Destination;
 use super::diagram::draw_counterexample;
+use super::explore::Explore;
 use super::graph;
 use super::names::{self, did_you_mean};
 use super::{Outcome, say, say_aside, say_json};
@@ -30,8 +30,8 @@ Examples:
   cargo lab check ricart_agrawala --nodes 2 --requests 1,4
   cargo lab check raymond --nodes 3 --requests 3 --quick
   cargo lab check raymond_k --nodes 3 --k 1
-  cargo lab check bully --nodes 3 --crashes 1 --recoveries 1
-  cargo lab check ring_election --nodes 4 --crashes 1 --recoveries 1 --at-rest both
+  cargo lab check bully --nodes 2 --crashes 1 --recoveries 1
+  cargo lab check ring_election --channels fifo --crashes 1 --recoveries 1 --at-rest both
   cargo lab check extinction --nodes 4 --requests 1,0,0,1 --graph ring
   cargo lab check maekawa_1985
   cargo lab check --soon
@@ -91,9 +91,11 @@ pub(crate) struct CheckCommand {
     /// on bypass, if users want in often enough to exceed it
     #[arg(long, conflicts_with_all = Self::LISTS)]
     quick: bool,
-    /// Give up after this many states; a state counts each time that it is reached
-    #[arg(long, default_value_t = Self::MOST_STATES)]
-    most_states: usize,
+    /// Give up after this many states; a state counts each time that it is reached [default:
+    /// 1000000000; 100000 for an election that relies on T with --timers any-time, where there is
+    /// no end: it is called again and again]
+    #[arg(long)]
+    most_states: Option<usize>,
     /// Print one JSON object per row
     #[arg(long)]
     json: bool,
@@ -126,7 +128,8 @@ enum Order {
 
 #[derive(Clone, Copy, ValueEnum)]
 enum When {
-    /// Only when no message is in flight to the node or from it
+    /// Only when no message is in flight to the node or from it. Of an election whose timers rely
+    /// on T: after the periods that they are set for, and after the messages that are due by then
     InTime,
     /// At any moment
     AnyTime,
@@ -143,14 +146,16 @@ enum Rest {
 }
 
 impl CheckCommand {
-    const MOST_STATES: usize = 1_000_000_000;
     const NODES: usize = 3;
+
+    /// The limit where there is no end of states: enough to find what is wrong.
+    const MOST_WITHOUT_END: usize = 100_000;
 
     /// The options that say by themselves what is explored.
     const LISTS: [&str; 3] = ["all", "soon", "broken"];
 
     pub(crate) fn run(&self) -> Outcome {
-        if self.most_states == 0 {
+        if self.most_states == Some(0) {
             return Err("--most-states takes 1 or more".to_owned());
         }
         let diagram = self.diagram.as_ref().map(|path| Destination::new(path, "--diagram"));
@@ -279,7 +284,17 @@ impl CheckCommand {
     }
 
     fn explorer(&self) -> Explore {
-        Explore { most_states: self.most_states }
+        Explore { most_states: self.most_states.unwrap_or_else(|| self.usual_limit()) }
+    }
+
+    /// After how many states to give up, unless it is said.
+    fn usual_limit(&self) -> usize {
+        let named = self.algorithm.as_deref().map(ElectionAlgorithm::named);
+        let relies_on_time = named.is_some_and(|it| it.is_ok_and(|it| it.within_tmax));
+        match self.timers {
+            Some(When::AnyTime) if relies_on_time => Self::MOST_WITHOUT_END,
+            _ => Explore::default().most_states,
+        }
     }
 
     /// Explores one after the other: all must hold.
@@ -362,43 +377,6 @@ impl CheckCommand {
     }
 }
 
-/// Explores a model, with progress.
-#[derive(Clone, Copy)]
-pub(crate) struct Explore {
-    /// Gives up after this many states.
-    pub(crate) most_states: usize,
-}
-
-impl Default for Explore {
-    fn default() -> Self {
-        Self { most_states: CheckCommand::MOST_STATES }
-    }
-}
-
-impl ModelVisitor for Explore {
-    type Output = Explored;
-
-    fn visit<M>(self, name: &'static str, model: M) -> Explored
-    where
-        M: Explorable<State: Send + Sync, Action: Send + Sync> + Send + Sync + 'static,
-    {
-        // Draws nothing where stderr is not a terminal.
-        let bar = ProgressBar::new_spinner().with_style(
-            ProgressStyle::with_template("{msg} {pos} states, {per_sec}")
-                .expect("a sound template"),
-        );
-        let progress = |states: usize, depth: usize| {
-            bar.set_message(format!("{name}, depth {depth}:"));
-            bar.set_position(states as u64);
-        };
-        let threads = std::thread::available_parallelism().map_or(1, |threads| threads.get());
-        let explorer = Explorer { threads, most_states: self.most_states, progress: &progress };
-        let explored = explorer.explore(name, model);
-        bar.finish_and_clear();
-        explored
-    }
-}
-
 /// The error. For an unknown name it also lists what else can be explored.
 fn in_words(error: RegistryError) -> String {
     match error {
@@ -432,7 +410,7 @@ impl ModelVisitor for Forget {
 
 pub(super) fn heading() -> String {
     format!(
-        "{:32}{:>6}{:>10}  {:10}{:>10}{:>7}{:>9}  verdict",
+        "{:32}{:>6}{:>10}  {:24}{:>11}{:>7}{:>9}  verdict",
         "algorithm", "nodes", "requests", "channels", "states", "depth", "seconds"
     )
 }
@@ -440,7 +418,7 @@ pub(super) fn heading() -> String {
 pub(super) fn row(explored: &Explored) -> String {
     let Explored { nodes, requests, channels, states, depth, seconds, verdict, .. } = explored;
     format!(
-        "{:32}{nodes:>6}{requests:>10}  {channels:10}{states:>10}{depth:>7}{seconds:>9.1}  \
+        "{:32}{nodes:>6}{requests:>10}  {channels:24}{states:>11}{depth:>7}{seconds:>9.1}  \
          {verdict}",
         explored.label()
     )

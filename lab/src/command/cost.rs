@@ -19,8 +19,8 @@ remote memory references where caches are coherent (cc) and where each word lies
 Examples:
   cargo lab cost
   cargo lab cost bakery tournament --threads 2,64,1024
-  cargo lab cost bakery_mutex --json
-  cargo lab cost --chart cost.svg")]
+  cargo lab cost bakery_mutex --threads 2,8 --json
+  cargo lab cost tournament --threads 2,4,8 --chart cost.svg")]
 pub(crate) struct CostCommand {
     /// Locks to count [default: all]
     #[arg(value_name = "LOCK")]

@@ -19,14 +19,16 @@ use lab::explore::broken::{BROKEN, Broken, with_broken};
 use lab::explore::exploration::{Explored, Shown};
 use lab::label::label;
 
-use super::check::Explore;
 use super::destination::Destination;
+use super::explore::Explore;
 use super::names::{self, did_you_mean};
 use super::registry::{WithEntries, algorithm, election};
 use super::{Outcome, say, say_aside};
 
 #[derive(Args)]
 #[command(after_help = "\
+An election with crashes, a cut or a graph of one's choice is drawn by `lab elect --diagram`.
+
 Examples:
   cargo lab diagram carvalho_roucairol
   cargo lab diagram ricart_agrawala --nodes 3 --seed 1

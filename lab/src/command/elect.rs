@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use exclusion::message::registry::{ELECTIONS, ElectionAlgorithm, Electorate, Ground};
 use exclusion::message::sim::{Delay, Fault};
 use exclusion::message::{ClusterError, Graph, NodeId};
-use lab::count::elections::{Poll, Row, TOLD, story, table};
+use lab::count::elections::{Poll, Row, TOLD, story, table, tree};
 use lab::draw::diagram::{Diagram, Unit};
 
 use super::destination::Destination;
@@ -18,6 +18,9 @@ use super::{Outcome, say, say_json};
 
 #[derive(Args)]
 #[command(after_help = "\
+Ends with 1 if not all nodes that live settle on one leader, as where the network is cut, or if that
+costs other than the formula says.
+
 Examples:
   cargo lab elect
   cargo lab elect bully --nodes 5 --crash 4
@@ -27,7 +30,8 @@ Examples:
   cargo lab elect ring_election --nodes 6 --crash 5,2 --initiators 0,1
   cargo lab elect chang_roberts --nodes 7 --initiators all
   cargo lab elect echo --nodes 1024 --graph hypercube
-  cargo lab elect extinction --nodes 12 --graph random:20:3 --initiators 1,4,9")]
+  cargo lab elect extinction --nodes 12 --graph random:20:3 --initiators 1,4,9
+  cargo lab elect bully --nodes 6 --crash 5 --initiators each")]
 pub(crate) struct ElectCommand {
     /// The election to hold (`lab list` names them) [default: each, beside its formula]
     #[arg(value_parser = names::name)]
@@ -47,7 +51,8 @@ pub(crate) struct ElectCommand {
     /// Cut these nodes off from the others, from the beginning
     #[arg(long, value_delimiter = ',', requires = "algorithm")]
     cut: Vec<u32>,
-    /// Who calls the election, separated by commas; or all [default: the lowest that is not down]
+    /// Who calls the election, separated by commas; or all; or each, to hold one election for each
+    /// that calls alone [default: the lowest that is not down]
     #[arg(long, value_delimiter = ',', requires = "algorithm")]
     initiators: Vec<String>,
     /// How long messages take
@@ -75,7 +80,7 @@ pub(super) enum Delays {
 impl ElectCommand {
     pub(crate) fn run(&self) -> Outcome {
         let rows = match &self.algorithm {
-            Some(name) => vec![self.hold(election(name)?)?],
+            Some(name) => self.hold(election(name)?)?,
             None => self.hold_each()?,
         };
         if let (Some(path), [row]) = (&self.diagram, &rows[..]) {
@@ -110,7 +115,8 @@ impl ElectCommand {
         ELECTIONS.iter().map(hold).collect()
     }
 
-    fn hold(&self, algorithm: &'static ElectionAlgorithm) -> Result<Row, String> {
+    /// The election that the options say; or several, one for each that calls.
+    fn hold(&self, algorithm: &'static ElectionAlgorithm) -> Result<Vec<Row>, String> {
         let nodes = self.nodes.unwrap_or(algorithm.nodes_to_show);
         let chosen = self.graph.as_ref().map(|text| graph(text, nodes)).transpose()?;
         let name = ground(algorithm, chosen.as_ref());
@@ -122,7 +128,19 @@ impl ElectCommand {
         let initiators = self.initiators(nodes, &crashed)?;
         let poll =
             Poll { graph: name, initiators, crashed, faults, delay: self.delay(), seed: self.seed };
-        built(algorithm, &electorate, &poll)
+        if !self.is_by_each() {
+            return Ok(vec![built(algorithm, &electorate, &poll)?]);
+        }
+        if self.diagram.is_some() {
+            return Err("a picture shows one election: name who calls with --initiators".into());
+        }
+        let alone = |&caller: &NodeId| Poll { initiators: vec![caller], ..poll.clone() };
+        let polls = poll.initiators.iter().map(alone);
+        polls.map(|poll| built(algorithm, &electorate, &poll)).collect()
+    }
+
+    fn is_by_each(&self) -> bool {
+        self.initiators == ["each"]
     }
 
     fn delay(&self) -> Delay {
@@ -185,12 +203,12 @@ impl ElectCommand {
         let live = NodeId::all(nodes).filter(|node| !crashed.contains(node));
         let mut initiators = match &self.initiators[..] {
             [] => live.take(1).collect(),
-            [all] if all == "all" => live.collect(),
+            [all] if all == "all" || self.is_by_each() => live.collect(),
             named => named
                 .iter()
-                .map(|text| match moment(text)? {
-                    (node, None) => Ok(node),
-                    _ => Err(format!("'{text}' is no initiator: take a number, or all")),
+                .map(|text| match moment(text) {
+                    Ok((node, None)) => Ok(node),
+                    _ => Err(format!("'{text}' is no initiator: take a number, all, or each")),
                 })
                 .collect::<Result<Vec<_>, String>>()?,
         };
@@ -219,18 +237,9 @@ impl ElectCommand {
         if row.nodes <= TOLD {
             say(story(&row.trace));
         }
-        match (row.leader, &row.leaders[..]) {
-            (_, [_, _, ..]) => {
-                let leaders: Vec<_> = row.leaders.iter().map(|node| format!("n{node}")).collect();
-                let part =
-                    if self.cut.is_empty() { "at the same time" } else { "each in its part" };
-                say(format_args!("{} lead, {part}.", leaders.join(" and ")));
-            }
-            (Some(leader), _) => say(format_args!(
-                "n{leader} leads. It took {} messages, and {:.1} T until all knew.",
-                row.messages, row.time
-            )),
-            (None, _) => say("The election stops before all that live have settled on a leader."),
+        say(self.summary(row));
+        if let Some(parents) = row.parents.as_ref().filter(|_| row.nodes <= TOLD) {
+            say(format_args!("The tree, each node to its parent: {}.", tree(parents)));
         }
         if let Some(error) = &row.error {
             say(format_args!("It went wrong: {error}."));
@@ -238,6 +247,36 @@ impl ElectCommand {
         let kinds: Vec<_> =
             row.by_kind.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
         say(format_args!("{}\n", kinds.join(", ")));
+    }
+
+    /// What came of it, in a sentence.
+    fn summary(&self, row: &Row) -> String {
+        let leaders: Vec<_> = row.leaders.iter().map(|node| format!("n{node}")).collect();
+        let Row { nodes, messages, time, .. } = row;
+        let is_cut = !self.cut.is_empty();
+        match (row.leader, &row.leaders[..]) {
+            (_, [_, _, ..]) if row.is_tree_alone() => {
+                format!("{} have decided, each for itself.", leaders.join(" and "))
+            }
+            (_, [_, _, ..]) => {
+                let part = if is_cut { "each in its part" } else { "at the same time" };
+                format!("{} lead, {part}.", leaders.join(" and "))
+            }
+            (Some(root), _) if row.is_tree_alone() => format!(
+                "n{root} has decided: the tree spans all {nodes} nodes. It took {messages} \
+                 messages, and {time:.1} T."
+            ),
+            (Some(leader), _) => format!(
+                "n{leader} leads. It took {messages} messages, and {time:.1} T until all knew."
+            ),
+            (None, [leader]) if is_cut => {
+                format!("n{leader} leads its part; the others have no leader.")
+            }
+            (None, [leader]) => format!("n{leader} leads, but not all that live have settled."),
+            (None, []) => {
+                "The election stops before all that live have settled on a leader.".to_owned()
+            }
+        }
     }
 }
 
@@ -248,8 +287,11 @@ fn check_fates(nodes: usize, crashed: &[NodeId], faults: &[(f64, Fault)]) -> Res
     faults.sort_by(|one, other| one.0.total_cmp(&other.0));
     for (time, fault) in faults {
         match fault {
-            Fault::Crash(node) => {
-                down.insert(*node);
+            Fault::Crash(node) if !down.insert(*node) => {
+                return Err(format!(
+                    "{node} is down already at {time}: name it once with --crash, or let it come \
+                     back before, with --recover"
+                ));
             }
             Fault::Recover(node) if !down.remove(node) => {
                 return Err(format!(
@@ -280,7 +322,7 @@ fn built(
     electorate: &Electorate,
     poll: &Poll,
 ) -> Result<Row, String> {
-    algorithm.build(electorate, poll).map_err(|error| error.to_string())?
+    algorithm.build(electorate, poll).map_err(|error| graph::in_words(&error))?
 }
 
 /// A node, and a time if one is named.

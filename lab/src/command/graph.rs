@@ -1,6 +1,11 @@
 //! Graphs, as commands take them.
 
+use exclusion::message::registry::{Electorate, RegistryError};
 use exclusion::message::{Graph, NodeId};
+
+/// Larger graphs fill the memory.
+const MOST_NODES: usize = 1_000_000;
+const MOST_EDGES: usize = 10_000_000;
 
 /// How a graph is written.
 pub(super) const HELP: &str = "complete, ring, line, star, tree, grid, hypercube, random, \
@@ -11,8 +16,14 @@ pub(super) const HELP: &str = "complete, ring, line, star, tree, grid, hypercube
 /// # Errors
 /// If there is no such graph, and what to write instead.
 pub(super) fn graph(text: &str, nodes: usize) -> Result<Graph, String> {
+    if nodes > MOST_NODES {
+        return Err(format!("{nodes} nodes would take too long: take at most {MOST_NODES}"));
+    }
     let made = match text.split(':').collect::<Vec<_>>()[..] {
-        ["complete"] => Graph::complete(nodes),
+        ["complete"] => {
+            Electorate::check_complete(nodes).map_err(|error| in_words(&error))?;
+            Graph::complete(nodes)
+        }
         ["ring"] => Graph::ring(nodes),
         ["line"] => Graph::line(nodes),
         ["star"] => Graph::star(nodes),
@@ -24,13 +35,23 @@ pub(super) fn graph(text: &str, nodes: usize) -> Result<Graph, String> {
         }
         ["hypercube"] => Graph::hypercube(nodes),
         ["random"] => Graph::random(nodes, usual_edges(nodes), 1),
-        ["random", edges] => Graph::random(nodes, number(edges, text)?, 1),
-        ["random", edges, seed] => {
-            Graph::random(nodes, number(edges, text)?, number(seed, text)? as u64)
+        ["random", count] => Graph::random(nodes, few_edges(count, text)?, 1),
+        ["random", count, seed] => {
+            Graph::random(nodes, few_edges(count, text)?, number(seed, text)? as u64)
         }
         _ => Graph::from_edges(nodes, &edges(text)?),
     };
     made.map_err(|error| error.to_string())
+}
+
+/// The error. Where another graph would help, it also says how to name one.
+pub(super) fn in_words(error: &RegistryError) -> String {
+    match error {
+        RegistryError::TooManyEdges { .. } => {
+            format!("{error} with --graph, such as ring, tree or random")
+        }
+        _ => error.to_string(),
+    }
 }
 
 /// Twice as many edges as nodes, where there are so many.
@@ -44,6 +65,16 @@ fn no_graph(text: &str) -> String {
 
 fn number(digits: &str, text: &str) -> Result<usize, String> {
     digits.parse().map_err(|_| no_graph(text))
+}
+
+/// A number of edges that the memory can hold.
+fn few_edges(digits: &str, text: &str) -> Result<usize, String> {
+    match number(digits, text)? {
+        edges if edges > MOST_EDGES => {
+            Err(format!("{edges} edges would take too long: take at most {MOST_EDGES}"))
+        }
+        edges => Ok(edges),
+    }
 }
 
 fn edges(text: &str) -> Result<Vec<(NodeId, NodeId)>, String> {

@@ -5,6 +5,7 @@ pub(crate) mod cost;
 mod destination;
 pub(crate) mod diagram;
 pub(crate) mod elect;
+mod explore;
 pub(crate) mod faults;
 mod graph;
 pub(crate) mod list;

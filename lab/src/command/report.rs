@@ -16,8 +16,9 @@ use lab::measure::contention::{Plan, measurables};
 use lab::measure::workload::Workload;
 use lab::report::{COUNTEREXAMPLE, Commands, Findings, page};
 
-use super::check::{self, Explore};
+use super::check;
 use super::destination::Destination;
+use super::explore::Explore;
 use super::locks::{self, Show};
 use super::messages::usual_sizes;
 use super::{Outcome, say};

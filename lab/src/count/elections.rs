@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use exclusion::message::registry::{ElectionAlgorithm, ElectionVisitor, ShippedElection};
+use exclusion::message::registry::{ElectionAlgorithm, ElectionVisitor, Ground, ShippedElection};
 use exclusion::message::sim::{Contest, Delay, Fault, Notices};
 use exclusion::message::{Event, Happening, NodeId, Notice, Trace};
 use serde::Serialize;
@@ -48,11 +48,16 @@ pub struct Row {
     pub least: Option<u64>,
     /// and at most.
     pub most: Option<u64>,
-    /// Who leads, if all that live agree.
+    /// Who leads, if all that live agree; of the echo algorithm, who has decided.
     pub leader: Option<u32>,
     /// Whether all that live have settled on one that lives.
     pub settled: bool,
-    /// When the last one settled, in T.
+    /// How many of those that live have settled on anybody.
+    pub knowing: usize,
+    /// Where a tree is built, each node's parent; none for the root, and where no wave came.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parents: Option<Vec<Option<u32>>>,
+    /// When the last one settled, in T, to the thousandth.
     pub time: f64,
     /// Whether they settled, at the cost that the formula says.
     pub ok: bool,
@@ -64,6 +69,26 @@ pub struct Row {
     /// What happened.
     #[serde(skip)]
     pub trace: Trace,
+}
+
+impl Row {
+    /// What is not as it should be, in a few words.
+    fn flaw(&self) -> Option<&'static str> {
+        let flaw = match self.leaders[..] {
+            _ if self.ok => return None,
+            _ if self.error.is_some() => "the invariant fails",
+            [_, _, ..] => "several lead",
+            [_] if !self.settled => "not all have settled",
+            [] if !self.settled => "nobody leads",
+            _ => "not the formula",
+        };
+        Some(flaw)
+    }
+
+    /// Whether only those that have decided know of it: nobody is elected, a tree is built.
+    pub fn is_tree_alone(&self) -> bool {
+        self.parents.is_some() && self.knowing == self.leaders.len()
+    }
 }
 
 impl ElectionVisitor for &Poll {
@@ -91,6 +116,10 @@ impl ElectionVisitor for &Poll {
         let cost = contest.circumstances().and_then(|it| E::cost(&cluster, &it));
         let report = contest.run().map_err(|error| error.to_string())?;
         let messages = report.messages.total();
+        let is_down = |node: &NodeId| report.down.contains(node);
+        let live = NodeId::all(nodes).filter(|node| !is_down(node));
+        let knowing = live.filter(|node| report.views[node.index()].is_some()).count();
+        let parents = || report.parents.iter().map(|parent| parent.map(|it| it.0)).collect();
         let within = cost.as_ref().is_none_or(|cost| cost.messages.contains(&messages));
         Ok(Row {
             algorithm: algorithm.name,
@@ -105,7 +134,9 @@ impl ElectionVisitor for &Poll {
             most: cost.as_ref().map(|cost| *cost.messages.end()),
             leader: report.leader.map(|it| it.leader.0),
             settled: report.settled,
-            time: report.time.as_units(),
+            knowing,
+            parents: (algorithm.ground == Ground::AnyGraph).then(parents),
+            time: (report.time.as_units() * 1000.0).round() / 1000.0,
             ok: report.settled && within && report.invariant.is_ok(),
             leaders: numbers(&report.leaders()),
             error: report.invariant.err().map(str::to_owned),
@@ -123,6 +154,19 @@ pub fn story(trace: &Trace) -> String {
     let mut kinds = BTreeMap::new();
     let mut events = trace.events.iter().peekable();
     while let Some(event) = events.next() {
+        if let Happening::CutOff(beyond) = &event.happening {
+            let mut this_side = vec![event.node];
+            // Both sides are told, node by node.
+            while let Some(other) = events.next_if(|it| is_cut(it)) {
+                if other.happening == event.happening {
+                    this_side.push(other.node);
+                }
+            }
+            let (time, here, there) = (event.time.as_units(), listed(&this_side), listed(beyond));
+            writeln!(lines, "  {time:>7.2} T  the network is cut: {here} | {there}")
+                .expect("a string takes it");
+            continue;
+        }
         let Some(said) = input(event, &kinds) else { continue };
         let mut sent: Vec<(&str, Vec<String>)> = Vec::new();
         let mut settles = None;
@@ -149,6 +193,21 @@ pub fn story(trace: &Trace) -> String {
     lines
 }
 
+/// The tree that a wave has left: each node with its parent.
+pub fn tree(parents: &[Option<u32>]) -> String {
+    let edges = parents.iter().enumerate().filter_map(|(node, parent)| Some((node, (*parent)?)));
+    let edges: Vec<_> = edges.map(|(node, parent)| format!("n{node} to n{parent}")).collect();
+    edges.join(", ")
+}
+
+fn listed(nodes: &[NodeId]) -> String {
+    nodes.iter().map(NodeId::to_string).collect::<Vec<_>>().join(", ")
+}
+
+fn is_cut(event: &Event) -> bool {
+    matches!(event.happening, Happening::CutOff(_))
+}
+
 fn is_output(event: &Event) -> bool {
     matches!(
         event.happening,
@@ -172,31 +231,52 @@ fn input(event: &Event, kinds: &BTreeMap<u64, &str>) -> Option<String> {
     })
 }
 
+const HEADINGS: [&str; 9] =
+    ["algorithm", "nodes", "graph", "calls", "down", "leader", "messages", "time", "formula"];
+
 /// The rows as a table for people.
 pub fn table(rows: &[Row]) -> String {
-    let mut table = format!(
-        "{:22}{:>6}  {:18}{:>7}{:>6}{:>8}{:>10}{:>8}  {}\n",
-        "algorithm", "nodes", "graph", "calls", "down", "leader", "messages", "time", "formula"
-    );
-    for row in rows {
-        let Row { algorithm, nodes, graph, messages, time, .. } = row;
-        let leader = row.leader.map_or_else(|| "none".to_owned(), |leader| format!("n{leader}"));
-        let bounds = match (row.least, row.most) {
-            (Some(least), Some(most)) if least == most => least.to_string(),
-            (Some(least), Some(most)) => format!("{least} to {most}"),
-            _ => String::new(),
-        };
-        let formula = row.formula.map(|it| format!("{it}: {bounds}"));
-        let formula = formula.unwrap_or_else(|| "none for this".to_owned());
-        let mark = if row.ok { "" } else { "  <- not so" };
-        writeln!(
-            table,
-            "{algorithm:22}{nodes:>6}  {graph:18}{:>7}{:>6}{leader:>8}{messages:>10}{time:>8.1}  \
-             {formula}{mark}",
-            row.initiators.len(),
-            row.crashed.len(),
-        )
-        .expect("a string takes it");
+    let lines: Vec<_> =
+        std::iter::once(HEADINGS.map(str::to_owned)).chain(rows.iter().map(cells)).collect();
+    let widths: [usize; 9] = std::array::from_fn(|column| {
+        lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0)
+    });
+    let mut table = String::new();
+    for line in &lines {
+        for (column, (cell, width)) in line.iter().zip(widths).enumerate() {
+            match HEADINGS[column] {
+                "algorithm" | "graph" => write!(table, "{cell:width$}  "),
+                "formula" => writeln!(table, "{cell}"),
+                _ => write!(table, "{cell:>width$}  "),
+            }
+            .expect("a string takes it");
+        }
     }
     table
+}
+
+fn cells(row: &Row) -> [String; 9] {
+    let calls = match row.initiators[..] {
+        [node] => format!("n{node}"),
+        ref several => format!("{} nodes", several.len()),
+    };
+    let bounds = match (row.least, row.most) {
+        (Some(least), Some(most)) if least == most => least.to_string(),
+        (Some(least), Some(most)) => format!("{least} to {most}"),
+        _ => String::new(),
+    };
+    let formula = row.formula.map(|it| format!("{it}: {bounds}"));
+    let formula = formula.unwrap_or_else(|| "none for this".to_owned());
+    let flaw = row.flaw().map(|flaw| format!("  <- {flaw}")).unwrap_or_default();
+    [
+        row.algorithm.to_owned(),
+        row.nodes.to_string(),
+        row.graph.clone(),
+        calls,
+        row.crashed.len().to_string(),
+        row.leader.map_or_else(|| "none".to_owned(), |leader| format!("n{leader}")),
+        row.messages.to_string(),
+        format!("{:.1}", row.time),
+        format!("{formula}{flaw}"),
+    ]
 }

@@ -43,7 +43,9 @@ impl Verdict {
                 let live = end.live();
                 (format!("{} can never agree on a leader", list(&live)), live)
             }
-            "expected inputs only" => (format!("{last} gets what nobody may send it"), vec![last]),
+            "expected inputs only" => {
+                (format!("{last} gets what cannot have been sent"), vec![last])
+            }
             "one token" => (format!("not exactly one token, once {last} has acted"), vec![last]),
             "invariant" => (format!("{last} breaks the invariant"), vec![last]),
             other => (format!("'{other}' does not hold at {last}"), vec![last]),

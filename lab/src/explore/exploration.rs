@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use exclusion::message::check::{
     Check, Checker, HasDiscoveries, Model, Path, Progress, Property, Timers, Users, trace_of,
 };
-use exclusion::message::{Channels, Protocol, Trace};
+use exclusion::message::{Channels, Protocol, Time, Trace};
 use serde::{Serialize, Serializer};
 
 use crate::label::label;
@@ -99,7 +99,22 @@ pub enum Shown {
 impl fmt::Display for Shown {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Trace(trace) => fmt::Display::fmt(trace, f),
+            // A step is a unit of time. Only the passing of a period leaves no event. Whoever reads
+            // the trace takes it for a comment.
+            Self::Trace(trace) => {
+                let mut next = Time::units(1.0);
+                for event in &trace.events {
+                    while next < event.time {
+                        writeln!(f, "# {next} a period passes")?;
+                        next = next.after(Time::TICKS);
+                    }
+                    if event.time == next {
+                        next = next.after(Time::TICKS);
+                    }
+                    writeln!(f, "{event}")?;
+                }
+                Ok(())
+            }
             Self::Text(text) => f.write_str(text),
         }
     }

@@ -106,6 +106,9 @@ const STANDING: &[Extent] = &[
     slow(&[1, 0, 0]).with_faults(1, 1).long(),
 ];
 
+/// Five nodes, of which one calls, where nodes ask few others.
+const FIVE: &[Extent] = &[slow(&[1, 0, 0, 0, 0])];
+
 /// An election on a ring that stands none.
 const ROUND: &[Extent] = &[slow(&[1, 0, 0]), slow(&[1; 3]), slow(&[1; 4]), slow(&[1; 5]).long()];
 
@@ -173,7 +176,7 @@ const SCOPES: &[(&str, &[&[Extent]])] = &[
     ("banta_k", &[USUAL, QUICK]),
     ("banta_k_hardened", &[USUAL, QUICK, LATE]),
     ("bully", &[STANDING]),
-    ("bully_halt", &[STANDING]),
+    ("bully_halt", &[STANDING, FIVE]),
     (
         "bully_majority",
         &[&[
@@ -181,10 +184,18 @@ const SCOPES: &[(&str, &[&[Extent]])] = &[
             slow(&[1, 0, 0]).with_faults(1, 0),
             slow(&[1, 0, 0]).with_faults(2, 0),
             slow(&[1, 0, 0, 0]).with_faults(1, 0).long(),
+            slow(&[1, 0]).with_faults(1, 1),
         ]],
     ),
-    ("ring_election", &[STANDING]),
-    ("ring_election_to_all", &[&[slow(&[1, 0, 0]), slow(&[1, 0, 0]).with_faults(1, 0)]]),
+    ("ring_election", &[STANDING, FIVE]),
+    (
+        "ring_election_to_all",
+        &[&[
+            slow(&[1, 0, 0]),
+            slow(&[1, 0, 0]).with_faults(1, 0),
+            slow(&[1, 0, 0]).with_faults(1, 1).long(),
+        ]],
+    ),
     ("chang_roberts", &[ROUND]),
     ("le_lann", &[ROUND]),
     (

@@ -1,4 +1,4 @@
-//! The echo algorithm with extinction: an election and a spanning tree in one.
+//! Chang 1982 with extinction: an election and a spanning tree in one.
 //!
 //! Each node that calls sends out a wave of the echo algorithm, tagged with its number. A node goes
 //! with the greatest wave that it has met: a greater one makes it forget the one before, a smaller

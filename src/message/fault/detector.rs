@@ -184,6 +184,12 @@ impl<M: Machine> Detector<M> {
         }
         Ok(())
     }
+
+    /// Does something that may be refused half way. Then nothing has changed.
+    fn whole(&mut self, act: impl FnOnce(&mut Self) -> Result<(), Refused>) -> Result<(), Refused> {
+        let before = self.clone();
+        act(self).inspect_err(|_| *self = before)
+    }
 }
 
 impl<M: Machine> Machine for Detector<M> {
@@ -230,13 +236,13 @@ impl<M: Machine> Machine for Detector<M> {
     ) -> Result<(), Refused> {
         match message {
             Message::Heartbeat(life) if life < self.watched[from.index()].life => Ok(()),
-            Message::Heartbeat(life) => self.hear(from, Some(life), out),
+            Message::Heartbeat(life) => self.whole(|it| it.hear(from, Some(life), out)),
             Message::Of(message) if self.watched[from.index()].suspected => {
                 // What the machine refuses leaves nothing changed, so a suspect is one still.
-                let before = self.clone();
-                let heard = self.hear(from, None, out);
-                let taken = heard.and_then(|()| self.give(Input::Receive { from, message }, out));
-                taken.inspect_err(|_| *self = before)
+                self.whole(|it| {
+                    it.hear(from, None, out)?;
+                    it.give(Input::Receive { from, message }, out)
+                })
             }
             Message::Of(message) => {
                 self.give(Input::Receive { from, message }, out)?;
@@ -250,17 +256,21 @@ impl<M: Machine> Machine for Detector<M> {
         if timer != BEAT {
             return self.give(Input::Timeout(Timer(timer.0 - 1)), out);
         }
-        self.beat(out);
-        self.look(out)
+        self.whole(|it| {
+            it.beat(out);
+            it.look(out)
+        })
     }
 
     fn notice(&mut self, notice: Notice, out: &mut Outbox<Self::Message>) -> Result<(), Refused> {
         notice.check(self.id(), self.nodes())?;
         if notice == Notice::Recovered {
-            self.life = self.life.saturating_add(1);
-            self.watched = vec![Watched::new(); self.nodes()];
-            self.beat(out);
-            return self.give(Input::Notice(notice), out);
+            return self.whole(|it| {
+                it.life = it.life.checked_add(1).ok_or(Refused("it has had all its lives"))?;
+                it.watched = vec![Watched::new(); it.nodes()];
+                it.beat(out);
+                it.give(Input::Notice(notice), out)
+            });
         }
         // It finds out by itself who is down.
         Ok(())

@@ -1,6 +1,6 @@
 //! A lock that goes on without the nodes that are down, whatever its algorithm.
 //!
-//! The lock runs among the members of a [view](super::view). When a member is down, or a node is
+//! The lock runs among the members of a [`view`]. When a member is down, or a node is
 //! back, a new view is called. Whoever has halted refuses every message of the old lock, so nothing
 //! of it counts any more: no permission, no vote, no token. The new view begins with a fresh
 //! instance over its members, and each node whose user waits asks again.
@@ -356,14 +356,19 @@ impl<B: Blueprint> Machine for Recovering<B> {
     }
 
     fn request(&mut self, out: &mut Outbox<Self::Message>) -> Result<(), Refused> {
+        let before = self.phase;
         self.phase.request()?;
-        self.ask(out)
+        // The lock refuses it if its numbers are used up.
+        self.ask(out).inspect_err(|_| self.phase = before)
     }
 
     fn release(&mut self, out: &mut Outbox<Self::Message>) -> Result<(), Refused> {
+        let before = self.phase;
         self.phase.release()?;
         match self.lock {
-            Lock::Among(_) => self.give(Input::Release, 0, out),
+            Lock::Among(_) => {
+                self.give(Input::Release, 0, out).inspect_err(|_| self.phase = before)
+            }
             Lock::Alone => Ok(()),
             Lock::None => {
                 let news = self.views.left(&mut Within(out, Message::View));

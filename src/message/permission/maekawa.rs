@@ -123,6 +123,18 @@ impl Maekawa {
         Ok(())
     }
 
+    /// Sees a time. While a request waits until the withdrawn one is over, there is a later time
+    /// left for it: so a node never refuses a message of its own.
+    fn witness(&mut self, time: u64) -> Result<(), Refused> {
+        let mut clock = self.clock;
+        clock.witness(time);
+        if self.withdrawn.is_some() && self.phase.is_waiting() {
+            clock.check_next()?;
+        }
+        self.clock = clock;
+        Ok(())
+    }
+
     /// An arbiter has confirmed the request that was withdrawn, and is released; or it is down.
     fn release_withdrawn(
         &mut self,
@@ -184,6 +196,7 @@ impl Machine for Maekawa {
 
     fn request(&mut self, out: &mut Outbox<Message>) -> Result<(), Refused> {
         if self.withdrawn.is_some() {
+            self.clock.check_next()?;
             return self.phase.request();
         }
         let mut phase = self.phase;
@@ -229,7 +242,7 @@ impl Machine for Maekawa {
                 if !self.can_ask(request, from) {
                     return Err(Refused("the sender cannot have asked this"));
                 }
-                self.clock.witness(request.time);
+                self.witness(request.time)?;
                 self.arbiter.take(request, self.clock.now(), out);
             }
             Message::Relinquish(request) => {
@@ -253,16 +266,12 @@ impl Machine for Maekawa {
                 if !self.can_be_confirmed(request, time, from) {
                     return Err(Refused("it does not wait for this confirmation"));
                 }
-                if self.withdrawn.is_some() {
-                    let mut clock = self.clock;
-                    clock.witness(time);
-                    clock.check_next()?;
-                    self.clock = clock;
-                    return self.release_withdrawn(from, out);
-                }
                 // An arbiter's time, or a node that hears of no requests would seem older than
                 // others for ever.
-                self.clock.witness(time);
+                self.witness(time)?;
+                if self.withdrawn.is_some() {
+                    return self.release_withdrawn(from, out);
+                }
                 self.confirmations.take(from, request, out);
                 self.enter_if_confirmed(out);
             }
@@ -313,8 +322,8 @@ impl Outlives for Maekawa {
         let asked = self.arbiters.now().clone();
         self.arbiters.lose(peer);
         if self.withdrawn.is_some() {
-            // Fails only at the end of time.
-            let _cannot_ask = self.release_withdrawn(peer, out);
+            // Never fails: there is a later time for a request that waits.
+            let _asked = self.release_withdrawn(peer, out);
         } else if self.phase.is_waiting() {
             self.confirmations.lose(peer);
             let more = self.arbiters.now().iter().filter(|&arbiter| !asked.contains(arbiter));

@@ -77,6 +77,18 @@ impl Electorate {
         Self { nodes: graph.nodes(), graph: Some(graph) }
     }
 
+    /// Refuses so many nodes that each of them cannot be everybody's neighbour: the edges would
+    /// fill the memory.
+    ///
+    /// # Errors
+    /// [`TooManyEdges`](RegistryError::TooManyEdges) past 4096.
+    pub fn check_complete(nodes: usize) -> Result<(), RegistryError> {
+        if nodes > ACQUAINTED {
+            return Err(RegistryError::TooManyEdges { nodes });
+        }
+        Ok(())
+    }
+
     fn graph(&self) -> Result<Graph, ClusterError> {
         match &self.graph {
             Some(graph) => Ok(graph.clone()),
@@ -125,6 +137,10 @@ impl ElectionAlgorithm {
         self.check_nodes(electorate.nodes)?;
         if electorate.graph.is_some() && self.ground != Ground::AnyGraph {
             return Err(RegistryError::OwnGraph(self.name));
+        }
+        // The limit on nodes is for graphs with few edges.
+        if electorate.graph.is_none() && self.ground == Ground::AnyGraph {
+            Electorate::check_complete(electorate.nodes)?;
         }
         Ok(())
     }
@@ -247,5 +263,10 @@ mod tests {
         assert!(why("bully", Electorate::of(5000)).contains("take at most 4096"));
         let grid = Electorate::on(Graph::grid(2, 2).expect("four nodes"));
         assert!(why("chang_roberts", grid).contains("leave the graph out"));
+        assert_eq!(
+            why("echo", Electorate::of(100_000)),
+            "a complete graph of 100000 nodes has 4999950000 edges: name another graph"
+        );
+        assert!(why("extinction", Electorate::of(2_000_000)).contains("take at most 1000000"));
     }
 }

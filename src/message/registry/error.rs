@@ -27,6 +27,11 @@ pub enum RegistryError {
     UnknownElection(String),
     /// The election does not run on any graph.
     OwnGraph(&'static str),
+    /// A complete graph of so many nodes would fill the memory.
+    TooManyEdges {
+        /// How many nodes.
+        nodes: usize,
+    },
 }
 
 impl fmt::Display for RegistryError {
@@ -54,6 +59,11 @@ impl fmt::Display for RegistryError {
                 f,
                 "{algorithm} does not run on any graph: leave the graph out, or take extinction"
             ),
+            Self::TooManyEdges { nodes } => {
+                let edges = nodes.saturating_mul(nodes.saturating_sub(1)) / 2;
+                let graph = format!("a complete graph of {nodes} nodes has {edges} edges");
+                write!(f, "{graph}: name another graph")
+            }
         }
     }
 }

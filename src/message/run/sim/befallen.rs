@@ -17,13 +17,24 @@ impl<M> Coming<M> {
 }
 
 impl<P: Protocol> World<P> {
-    /// What is left of an event: none if it is lost, or waits for its node to go on.
+    /// An event where something may befall the nodes before it, and after it.
     #[cold]
-    pub(super) fn befallen(
+    #[inline(never)]
+    pub(super) fn handle_befallen(&mut self, coming: Coming<P::Message>) -> Result<(), SimCause> {
+        if let Some(left) = self.befallen(coming)? {
+            self.handle(left)?;
+        }
+        self.note_missed();
+        self.take_aim()
+    }
+
+    /// What is left of an event: none if it is lost, or waits for its node to go on.
+    fn befallen(
         &mut self,
         coming: Coming<P::Message>,
     ) -> Result<Option<Coming<P::Message>>, SimCause> {
         let Some(troubles) = self.troubles.as_deref_mut() else { return Ok(Some(coming)) };
+        troubles.delivers = None;
         if coming.node().is_some_and(|node| troubles.paused.contains(node)) {
             troubles.held.push(coming);
             return Ok(None);
@@ -75,6 +86,9 @@ impl<P: Protocol> World<P> {
         if was_told {
             self.notify(to, from)?;
         }
+        if let Some(troubles) = self.troubles.as_deref_mut() {
+            troubles.delivers = Some(from);
+        }
         Ok(Some(Coming::Delivery { from, to, number, message }))
     }
 
@@ -106,13 +120,12 @@ impl<P: Protocol> World<P> {
     pub(super) fn refuse(
         &mut self,
         node: NodeId,
-        sender: Option<NodeId>,
         message: u64,
         violation: Violation,
     ) -> Result<(), SimCause> {
-        let ignores = self.troubles.as_ref().is_some_and(|troubles| troubles.ignores_refused);
-        match (violation, sender) {
-            (Violation::Unexpected(_), Some(from)) if ignores => {
+        let troubles = self.troubles.as_ref().filter(|troubles| troubles.ignores_refused);
+        match (violation, troubles.and_then(|troubles| troubles.delivers)) {
+            (Violation::Unexpected(_), Some(from)) => {
                 if let Some(scribe) = &mut self.tally.scribe {
                     scribe.trace.events.pop();
                 }

@@ -84,6 +84,8 @@ pub(super) struct Troubles<P: Protocol> {
     aims: Vec<Aim<P>>,
     /// How long a user may wait once all has healed.
     pub(super) served_within: Option<f64>,
+    /// Who sent the message that is being delivered, if one is.
+    pub(super) delivers: Option<NodeId>,
     pub(super) ignores_refused: bool,
     pub(super) may_overlap: bool,
 }
@@ -110,6 +112,7 @@ impl<P: Protocol> Troubles<P> {
             missed: Vec::new(),
             aims: plan.aims,
             served_within: plan.heals.map(|(_, within)| within),
+            delivers: None,
             ignores_refused: plan.ignores_refused,
             may_overlap: plan.may_overlap,
         }

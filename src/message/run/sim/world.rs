@@ -211,22 +211,19 @@ impl<P: Protocol> World<P> {
             }
             self.tally.events += 1;
             self.now = time;
-            self.handle(coming)?;
             if self.troubles.is_some() {
-                self.note_missed();
-                self.take_aim()?;
+                self.handle_befallen(coming)?;
+            } else {
+                self.handle(coming)?;
             }
             let (nodes, queue, plight) = (&self.nodes[..], &self.queue, self.plight());
             check(&View { nodes, time: self.now, queue, plight }).map_err(SimCause::Check)?;
         }
     }
 
-    #[inline]
-    fn handle(&mut self, mut coming: Coming<P::Message>) -> Result<(), SimCause> {
-        if self.troubles.is_some() {
-            let Some(left) = self.befallen(coming)? else { return Ok(()) };
-            coming = left;
-        }
+    // Always: it has two callers, and the one that no fault befalls must not pay for the other.
+    #[inline(always)]
+    pub(super) fn handle(&mut self, coming: Coming<P::Message>) -> Result<(), SimCause> {
         match coming {
             Coming::Delivery { from, to, number, message } => {
                 self.in_flight -= 1;
@@ -340,7 +337,6 @@ impl<P: Protocol> World<P> {
         if let Some(scribe) = &mut self.tally.scribe {
             scribe.input(self.now, node, &input, number);
         }
-        let sender = if let Input::Receive { from, .. } = input { Some(from) } else { None };
         let outcome = step_lock(machine, &mut user.phase, input, &mut self.out);
         let mut entered = false;
         for output in self.out.drain() {
@@ -382,7 +378,7 @@ impl<P: Protocol> World<P> {
         match outcome {
             Ok(()) if entered => self.enter(node),
             Ok(()) => Ok(()),
-            Err(violation) => self.refuse(node, sender, number, violation),
+            Err(violation) => self.refuse(node, number, violation),
         }
     }
 
