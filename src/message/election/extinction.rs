@@ -14,8 +14,8 @@
 //! | `LEADER` | the root has heard all neighbours, or the parent says so | the children |
 //!
 //! # Timing
-//! None. But no node may go down and no message may be lost. A node that has recovered lets the wave
-//! that it has met pass by, and joins only a greater one.
+//! None. But no node may go down and no message may be lost. A node that has recovered lets the
+//! wave that it has met pass by, and joins only a greater one.
 //!
 //! # Cost
 //! On a graph of E edges with k initiators at most 2Ek, with one exactly 2E; and n-1 `LEADER`.
