@@ -11,10 +11,10 @@
 //! nobody may go down before all have started, if all are to enter: to recover a lock is another
 //! matter.
 //!
-//! With that the lock excludes whoever goes down, once the election is right and tells all nodes of
-//! a leader before it tells any of the next. One that is here does not: a
-//! [`RingElection`](super::RingElection) whose news goes to all at once. There nobody may go down
-//! before all have started.
+//! That was explored with a coordinator. Two nodes, a crash and a recovery at any moment: by
+//! [`Bully`], [`BullyHalt`] and [`RingElection`]. Three nodes and a crash: by the last two. Nothing
+//! is claimed for the others, and a ring whose news goes to all at once fails: there nobody may go
+//! down before all have started.
 //!
 //! | stage | by | then |
 //! |---|---|---|
