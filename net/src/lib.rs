@@ -1,0 +1,4 @@
+//! Locks among processes and machines.
+#![forbid(unsafe_code)]
+
+pub mod strict;
