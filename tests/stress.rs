@@ -1,7 +1,8 @@
 //! 64 threads that enter by all ways, panic and give up, for as long as they are told.
 //!
 //! Every entry is counted twice: by the thread that entered, and by the mutex. `STRESS_ENTRIES`
-//! says how many there shall be at least; `STRESS_SEED` repeats the choices of a run.
+//! says how many there shall be at least; `STRESS_SEED` repeats the choices of a run. Each tenth of
+//! the entries is told on stderr.
 //!
 //! Wild times, in which all ways are mixed evenly, alternate with longer calm ones, in which most
 //! threads enter by the way that the mutex is quick at. So there are many entries of either kind.
@@ -202,6 +203,8 @@ fn work(mutexes: &Mutexes, progress: &Progress, orders: &Orders, mut chance: Cha
 
 /// Ends the work when there have been enough entries, and the program if a thread hangs.
 fn watch(mutexes: &Mutexes, all: &[Progress], orders: &Orders, enough: u64) {
+    let start = Instant::now();
+    let mut tenths = 0;
     let mut seen = vec![(0, 0); all.len()];
     let mut tick = 0_u32;
     while !all.iter().all(|progress| progress.is_done.load(Relaxed)) {
@@ -210,6 +213,10 @@ fn watch(mutexes: &Mutexes, all: &[Progress], orders: &Orders, enough: u64) {
         let entries: u64 = all.iter().map(|progress| progress.entries.load(Relaxed)).sum();
         orders.is_wild.store(entries % PERIOD < WILD, Relaxed);
         orders.is_over.store(entries >= enough, Relaxed);
+        if entries / (enough / 10).max(1) > tenths {
+            tenths = entries / (enough / 10).max(1);
+            eprintln!("{entries} entries of {enough} after {:?}", start.elapsed());
+        }
         for (thread, (progress, (calls, since))) in all.iter().zip(&mut seen).enumerate() {
             let now = progress.calls.load(Relaxed);
             if now != *calls || progress.is_done.load(Relaxed) {

@@ -90,8 +90,10 @@ impl<P: Policy> Pooled<P> {
         // SAFETY: we are inside, so the data is ours.
         let result = closure(unsafe { &mut *data });
         let turn = scopeguard::ScopeGuard::into_inner(release);
-        self.probe.is_inside();
-        if self.change(alone, alone.without(INSIDE), LEAVE.ordering()).is_err() {
+        if self.look() == alone {
+            // SAFETY: we are inside.
+            unsafe { self.release(turn) };
+        } else {
             self.serve_as_guest(turn);
         }
         result

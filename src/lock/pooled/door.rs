@@ -104,10 +104,11 @@ impl<P: Policy> Pooled<P> {
     }
 
     /// Whether a leaver that did not come from the line must call the thread that is next. `word`
-    /// is what the leaver left.
+    /// is what it saw after it had left. If somebody is inside by then, that thread leaves too.
     #[inline]
     pub(super) fn must_call(&self, word: Word) -> bool {
-        P::COUNT == 0 || !word.passes_soon() || self.is_time_over(word.passed(), P::TIME / 2)
+        let another_will = word.has(INSIDE) || word.passes_soon();
+        P::COUNT == 0 || !another_will || self.is_time_over(word.passed(), P::TIME / 2)
     }
 
     /// Whether newcomers have passed for so long. Not all that pass look at the clock.

@@ -25,10 +25,11 @@
 //! 4. A ticket is struck when its owner has stepped in or withdraws, or when its closure has been
 //!    run. A thread that leaves the lock, or strikes a ticket and withdraws, wakes the thread that
 //!    has the lowest. So nobody sleeps whose turn it is.
-//! 5. One wake-up may be left out: that of a leaver which came in past the line, while a newcomer
-//!    lingers at the door and newcomers may pass. That newcomer takes the lock, or wakes the thread
-//!    that is next when it stops lingering. If it gets no core, the thread at the door wakes by
-//!    itself. There is one: the last thread that came in from the line called it.
+//! 5. One wake-up may be left out: that of a leaver which came in past the line, while another
+//!    thread is inside already, which will leave; or while a newcomer lingers at the door and
+//!    newcomers may pass. That newcomer takes the lock, or wakes the thread that is next when it
+//!    stops lingering. If it gets no core, the thread at the door wakes by itself. There is one:
+//!    the last thread that came in from the line called it.
 //!
 //! | edge | write | read |
 //! |---|---|---|
@@ -113,9 +114,10 @@ edges! { "pooled":
 /// later ones join before it.
 ///
 /// # Unlocking
-/// Unlocking still uses the mutex after it is free: a thread that came in from the line counts
-/// itself out. Safe code cannot tell. Code that frees the memory of a mutex because it has just
-/// acquired it must not do so before the last holder's unlock has returned.
+/// Unlocking still uses the mutex after it is free: a thread that leaves others behind looks who is
+/// next, and one that came in from the line counts itself out. Safe code cannot tell. Code that
+/// frees the memory of a mutex because it has just acquired it must not do so before the last
+/// holder's unlock has returned.
 pub struct Pooled<P> {
     word: AtomicU64,
     probe: Probe,
@@ -162,10 +164,7 @@ impl<P: Policy> Pooled<P> {
 
     #[inline]
     pub(crate) fn acquire(&self) -> Turn {
-        if self.find_nobody() {
-            return self.turn(None);
-        }
-        self.acquire_slow(None).expect("a thread without a deadline does not give up")
+        if self.find_nobody() { self.turn(None) } else { self.acquire_in_line() }
     }
 
     /// Goes inside unless that means waiting.
@@ -185,9 +184,22 @@ impl<P: Policy> Pooled<P> {
     /// # Safety
     /// The turn is that of the acquisition that is inside.
     #[inline]
-    pub(crate) unsafe fn release(&self, Turn { seat }: Turn) {
+    pub(crate) unsafe fn release(&self, turn: Turn) {
         self.probe.is_inside();
-        let word = self.subtract(INSIDE, LEAVE.ordering());
+        // Only whether anything is left: a subtraction that tells no more is quicker.
+        if self.subtract(INSIDE, LEAVE.ordering()) != Word::FREE {
+            self.leave_others(turn);
+        }
+    }
+
+    /// What is left to do for a thread that has left the lock, and has found others there.
+    ///
+    /// The word that it looks at may be newer than what it left. A thread that slept when it left
+    /// is still counted there, or has been served since.
+    #[cold]
+    #[inline(never)]
+    fn leave_others(&self, Turn { seat }: Turn) {
+        let word = self.look_for_line();
         if word.waiting() > 0 && (seat.is_some() || self.must_call(word)) {
             self.call(word);
         }
@@ -283,6 +295,12 @@ impl<P: Policy> Pooled<P> {
             }
         }
         false
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn acquire_in_line(&self) -> Turn {
+        self.acquire_slow(None).expect("a thread without a deadline does not give up")
     }
 
     #[cold]

@@ -83,13 +83,16 @@ fn where_newcomers_may_pass_a_leaver_wakes_one_thread() {
 #[test]
 fn a_leaver_that_passed_relies_on_a_newcomer_only_while_newcomers_may_pass() {
     let mutex = Pooled::<Bypass<8, FOR_EVER>>::new();
-    let one_waits = Word::FREE.joined().with(INSIDE);
-    assert!(mutex.must_call(one_waits), "nobody lingers");
     // The number of those that passed is no multiple of 4, so that nobody looks at the clock.
-    let lingers = one_waits.passed_by_one().with(LINGERS);
+    let one_is_past = Word::FREE.joined().passed_by_one();
+    assert!(!mutex.must_call(one_is_past), "the newcomer that is inside will leave");
+    let one_waits = one_is_past.without(INSIDE);
+    assert!(mutex.must_call(one_waits), "nobody lingers");
+    let lingers = one_waits.with(LINGERS);
     assert!(!mutex.must_call(lingers), "a newcomer takes the lock");
     assert!(mutex.must_call(lingers.with(CLOSED)), "no newcomer may take the lock");
-    assert!(Pooled::<Strict>::new().must_call(lingers), "no newcomer ever may");
+    let strict = Pooled::<Strict>::new();
+    assert!(strict.must_call(lingers) && strict.must_call(one_is_past), "no newcomer ever may");
 }
 
 /// Invariant 5: a newcomer on which a leaver relied, and which finds no room in the line.
@@ -111,6 +114,32 @@ fn a_newcomer_that_stops_lingering_wakes_the_thread_that_is_next() {
         count
     });
     assert_eq!(count, 1);
+}
+
+/// Invariant 5: a newcomer on which a leaver relied, and which joins the line.
+#[test]
+fn a_newcomer_that_joins_the_line_of_a_free_mutex_wakes_the_thread_that_is_next() {
+    let mutex = Pooled::<Bypass<8, FOR_EVER>>::new();
+    let Turn { seat: None } = mutex.acquire() else { unreachable!("nobody is here") };
+    let count = thread::scope(|scope| {
+        scope.spawn(|| unlock(&mutex, mutex.acquire()));
+        while asleep(&mutex) == 0 {
+            thread::yield_now();
+        }
+        mutex.word.fetch_or(LINGERS, Relaxed);
+        mutex.subtract(INSIDE, LEAVE.ordering());
+        let before = wake_ups();
+        let Ok(Arrival::InLine(line, others)) = mutex.join(None) else {
+            unreachable!("another thread waits, and there is room")
+        };
+        let count = wake_ups() - before;
+        let waiting = InLine::new(line, others, None);
+        waiting.strike();
+        mutex.give_up(waiting.seat); // it calls too, so that the test cannot hang
+        count
+    });
+    assert_eq!(count, 1);
+    assert!(mutex.look() == Word::FREE);
 }
 
 /// Whoever is at the door closes it, also when nobody passes, leaves or comes.
