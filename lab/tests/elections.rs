@@ -108,6 +108,23 @@ fn an_election_is_held_once_for_each_that_calls() {
 }
 
 #[test]
+fn chang_and_roberts_are_held_on_every_ring_beside_the_three_formulas() {
+    let text = said(&["elect", "chang_roberts", "--nodes", "5", "--all-arrangements"]);
+    for line in [
+        "5 nodes, 120 arrangements",
+        "fewest         9  2n-1: 9",
+        "most          15  n(n+1)/2: 15",
+        "mean      11.417  n*H(n): 1370/120, counted: 1370/120",
+    ] {
+        assert!(text.contains(line), "'{line}' is not in\n{text}");
+    }
+    let json = ["elect", "chang_roberts", "--nodes", "6", "--all-arrangements", "--json"];
+    let row: serde_json::Value = serde_json::from_str(&said(&json)).expect("one object");
+    assert_eq!((&row["total"], &row["expected_total"]), (&10584.into(), &10584.into()));
+    assert_eq!((&row["least"], &row["most"], &row["ok"]), (&11.into(), &21.into(), &true.into()));
+}
+
+#[test]
 fn columns_do_not_touch_however_many_nodes_there_are() {
     let text = said(&["elect", "echo", "--nodes", "100000", "--graph", "line"]);
     let row: Vec<_> = text.lines().last().expect("a row").split_whitespace().collect();
@@ -201,6 +218,9 @@ fn bad_input_ends_with_2_and_says_what_to_do() {
             "no graph is called 'torus': take complete",
         ),
         (&["echo", "--nodes", "6", "--graph", "random:2"], "take 5 to 15"),
+        (&["chang_roberts", "--nodes", "1", "--all-arrangements"], "take 2 or more"),
+        (&["chang_roberts", "--nodes", "9", "--all-arrangements"], "take at most 8"),
+        (&["bully", "--all-arrangements"], "name chang_roberts"),
         (&["bullies"], "no election is called 'bullies'; there are bully, "),
         (&["lamport"], "is a lock: see it with `lab messages --algorithms lamport`"),
         (&["ring_orphan"], "is broken on purpose: see it with `lab check ring_orphan`"),

@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 use exclusion::message::registry::{ELECTIONS, ElectionAlgorithm, Electorate, Ground};
 use exclusion::message::sim::{Delay, Fault};
 use exclusion::message::{ClusterError, Graph, NodeId};
+use lab::count::arrangements::{Arrangements, on_all_rings};
 use lab::count::elections::{Poll, Row, TOLD, story, table, tree};
 use lab::draw::diagram::{Diagram, Unit};
 
@@ -29,6 +30,7 @@ Examples:
   cargo lab elect bully --nodes 4 --crash 3@1.5 --recover 3@12 --delays random --seed 7
   cargo lab elect ring_election --nodes 6 --crash 5,2 --initiators 0,1
   cargo lab elect chang_roberts --nodes 7 --initiators all
+  cargo lab elect chang_roberts --nodes 7 --all-arrangements
   cargo lab elect echo --nodes 1024 --graph hypercube
   cargo lab elect extinction --nodes 12 --graph random:20:3 --initiators 1,4,9
   cargo lab elect bully --nodes 6 --crash 5 --initiators each")]
@@ -55,6 +57,13 @@ pub(crate) struct ElectCommand {
     /// that calls alone [default: the lowest that is not down]
     #[arg(long, value_delimiter = ',', requires = "algorithm")]
     initiators: Vec<String>,
+    /// Hold chang_roberts on every ring of so many nodes, all calling: fewest, most and mean
+    #[arg(
+        long,
+        requires = "algorithm",
+        conflicts_with_all = ["graph", "crash", "recover", "cut", "initiators", "diagram"]
+    )]
+    all_arrangements: bool,
     /// How long messages take
     #[arg(long, default_value = "constant")]
     delays: Delays,
@@ -79,6 +88,9 @@ pub(super) enum Delays {
 
 impl ElectCommand {
     pub(crate) fn run(&self) -> Outcome {
+        if self.all_arrangements {
+            return self.hold_on_all_rings();
+        }
         let rows = match &self.algorithm {
             Some(name) => self.hold(election(name)?)?,
             None => self.hold_each()?,
@@ -95,6 +107,33 @@ impl ElectCommand {
             say(table(&rows).trim_end());
         }
         Ok(rows.iter().all(|row| row.ok))
+    }
+
+    fn hold_on_all_rings(&self) -> Outcome {
+        let algorithm = election(self.algorithm.as_deref().unwrap_or_default())?;
+        if algorithm.name != "chang_roberts" {
+            return Err(format!(
+                "{algorithm} costs the same in every arrangement, or has none: name chang_roberts"
+            ));
+        }
+        let found = on_all_rings(self.nodes.unwrap_or(algorithm.nodes_to_show))?;
+        if self.json {
+            say_json(&found);
+        } else {
+            let Arrangements { nodes, arrangements, least, most, mean, total, .. } = found;
+            say(format_args!(
+                "{nodes} nodes, {arrangements} arrangements, and all nodes call. ELECTION messages:"
+            ));
+            let n = nodes as u64;
+            say(format_args!("  fewest  {least:>8}  2n-1: {}", 2 * n - 1));
+            say(format_args!("  most    {most:>8}  n(n+1)/2: {}", n * (n + 1) / 2));
+            let expected = found.expected_total;
+            say(format_args!(
+                "  mean    {mean:>8.3}  n*H(n): {expected}/{arrangements}, counted: \
+                 {total}/{arrangements}"
+            ));
+        }
+        Ok(found.ok)
     }
 
     /// Each election once: the highest is down where that may be, and the lowest calls.

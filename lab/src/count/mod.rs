@@ -1,6 +1,7 @@
 //! Counts messages in the simulator, beside the formulas, and compares the algorithms by the usual
 //! criteria.
 
+pub mod arrangements;
 pub mod chains;
 pub mod criteria;
 pub mod elections;

@@ -1,7 +1,7 @@
 //! How far each algorithm, and each lock over registers, is explored when all are.
 
 use exclusion::message::check::{Timers, Users};
-use exclusion::message::{ClusterError, Graph};
+use exclusion::message::{Channels, ClusterError, Graph};
 
 use super::scope::Scope;
 
@@ -16,6 +16,8 @@ struct Extent {
     faults: (u8, u8),
     /// The graph of an election that runs on any.
     graph: Option<fn(usize) -> Result<Graph, ClusterError>>,
+    /// The channels, if not those that the algorithm needs.
+    channels: Option<Channels>,
     /// Whether it takes no more than some seconds.
     soon: bool,
 }
@@ -28,6 +30,7 @@ const fn slow(requests: &'static [u8]) -> Extent {
         timers: Timers::InTime,
         faults: (0, 0),
         graph: None,
+        channels: None,
         soon: true,
     }
 }
@@ -53,15 +56,20 @@ impl Extent {
         Self { faults: (crashes, recoveries), ..self }
     }
 
+    /// The same on channels that keep order.
+    const fn in_order(self) -> Self {
+        Self { channels: Some(Channels::Fifo), ..self }
+    }
+
     /// The same on a graph.
     const fn on(self, graph: fn(usize) -> Result<Graph, ClusterError>) -> Self {
         Self { graph: Some(graph), ..self }
     }
 
     fn scope(&self) -> Scope {
-        let Self { users, timers, faults: (crashes, recoveries), .. } = *self;
+        let Self { users, timers, channels, faults: (crashes, recoveries), .. } = *self;
         let graph = self.graph.map(|graph| graph(self.requests.len()).expect("so many fit"));
-        Scope { users, timers, crashes, recoveries, graph, ..Scope::of(self.requests) }
+        Scope { users, timers, channels, crashes, recoveries, graph, ..Scope::of(self.requests) }
     }
 }
 
@@ -108,6 +116,9 @@ const STANDING: &[Extent] = &[
 
 /// Five nodes, of which one calls, where nodes ask few others.
 const FIVE: &[Extent] = &[slow(&[1, 0, 0, 0, 0])];
+
+/// Two call, and a third may lose both lists without being missed.
+const TWO_CALL: &[Extent] = &[slow(&[1, 1, 0]).with_faults(1, 1).in_order().long()];
 
 /// An election on a ring that stands none.
 const ROUND: &[Extent] = &[slow(&[1, 0, 0]), slow(&[1; 3]), slow(&[1; 4]), slow(&[1; 5]).long()];
@@ -185,16 +196,24 @@ const SCOPES: &[(&str, &[&[Extent]])] = &[
             slow(&[1, 0, 0]).with_faults(2, 0),
             slow(&[1, 0, 0, 0]).with_faults(1, 0).long(),
             slow(&[1, 0]).with_faults(1, 1),
-        ]],
-    ),
-    ("ring_election", &[STANDING, FIVE]),
-    (
-        "ring_election_to_all",
-        &[&[
-            slow(&[1, 0, 0]),
-            slow(&[1, 0, 0]).with_faults(1, 0),
+            slow(&[1, 0, 0]).with_faults(1, 1).in_order(),
             slow(&[1, 0, 0]).with_faults(1, 1).long(),
         ]],
+    ),
+    (
+        "ring_election",
+        &[STANDING, FIVE, TWO_CALL, &[slow(&[1, 0, 0, 0]).with_faults(1, 1).in_order().long()]],
+    ),
+    (
+        "ring_election_to_all",
+        &[
+            &[
+                slow(&[1, 0, 0]),
+                slow(&[1, 0, 0]).with_faults(1, 0),
+                slow(&[1, 0, 0]).with_faults(1, 1).long(),
+            ],
+            TWO_CALL,
+        ],
     ),
     ("chang_roberts", &[ROUND]),
     ("le_lann", &[ROUND]),

@@ -189,8 +189,13 @@ impl BullyHalt {
             return self.call(out);
         }
         if let Stage::Halting { acknowledged } = &mut self.stage {
-            // It may have acknowledged before; a majority is of nodes that live.
-            acknowledged.remove(node);
+            // A majority is of nodes that live.
+            let had_halted = acknowledged.remove(node);
+            // One that had not may have led, and halted lower nodes after they acknowledged this
+            // call. They are asked again.
+            if !had_halted && self.lower().any(|lower| lower < node) {
+                return self.call(out);
+            }
             return self.lead_if_all_have_halted(out);
         }
         if self.lacks_majority() && self.stage == Stage::Settled {

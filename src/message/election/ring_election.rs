@@ -9,7 +9,8 @@
 //! | `ELECTION` | the coordinator is down; a list is passed on | the next node that lives |
 //! | `ELECTION` | the next node is down, and a list was with it | the one behind it |
 //! | `COORDINATOR` | a list comes home; or one is passed on | the next node that lives, or all |
-//! | `BEHIND` | a list comes of an election that is over | its caller |
+//! | `ELECTION` | a list comes of a lower number than the one under way | the next, once more |
+//! | `BEHIND` | a list comes of a lower number than the one that is over | its caller |
 //!
 //! # Timing
 //! None: messages may take any time. It needs a detector that is right about who is down. What a
@@ -25,6 +26,8 @@
 //! - The caller: its list comes to a node that is on it already. That node takes it off the ring
 //!   and calls again, or the list would go round for ever.
 //! - The winner: whoever knows that calls again.
+//! - A node that is back before anybody was told has lost the lists that it had, and calls. Where
+//!   its list meets one of a higher number that is under way, that one is sent again.
 //!
 //! A node that has recovered calls an election, and so does the node before it when it learns that
 //! the node is up. Two callers may have seen other nodes alive. Their elections have the same
@@ -162,7 +165,22 @@ impl RingElection {
     fn pass_on(&mut self, message: Message, out: &mut Outbox<Message>) {
         if let Some(next) = self.next() {
             out.send(next, message.clone());
-            self.with_next.push(message);
+            if !self.with_next.contains(&message) {
+                self.with_next.push(message);
+            }
+        }
+    }
+
+    /// A list has come of an election before this number, so its caller may have missed this one.
+    ///
+    /// If that is over, the caller is told. If it is under way, what was sent to the next node is
+    /// sent again: a node may have lost it, and be back before anybody was told that it was down.
+    /// To tell the caller would not do: it would call again, overtake, and be overtaken for ever.
+    fn answer_late_list(&self, caller: NodeId, out: &mut Outbox<Message>) {
+        if self.settled.is_some() {
+            out.send(caller, Message::Behind(self.number));
+        } else if let Some(next) = self.next() {
+            self.with_next.iter().for_each(|message| out.send(next, message.clone()));
         }
     }
 
@@ -282,9 +300,8 @@ impl Machine for RingElection {
                     return Err(Refused("it has not called that election"));
                 }
                 if epoch.number < self.number {
-                    // One that is under way will reach the caller. One that is over may not.
-                    if caller != self.me && self.settled.is_some() {
-                        out.send(caller, Message::Behind(self.number));
+                    if caller != self.me {
+                        self.answer_late_list(caller, out);
                     }
                     return Ok(());
                 }

@@ -29,6 +29,8 @@ pub enum Rule {
     Orphan,
     /// The ring without epochs: the last word counts.
     LastList,
+    /// A list of an election before the one that is under way is dropped, and nothing is sent again.
+    DropsLate,
     /// A winner that is down is announced and followed.
     DeadWinner,
 }
@@ -61,6 +63,11 @@ pub trait Alterable: Election {
 
     /// Whether it is a list that has come round to a node that did not call it.
     fn is_orphan(&self, _message: &Self::Message) -> bool {
+        false
+    }
+
+    /// Whether it is about a later election than the one that it is sent for.
+    fn is_later(_message: &Self::Message, _than: &Self::Message) -> bool {
         false
     }
 
@@ -123,6 +130,16 @@ impl Alterable for RingElection {
     fn is_orphan(&self, message: &ring_election::Message) -> bool {
         let ring_election::Message::Election { epoch, live } = message else { return false };
         live.contains(&self.id()) && epoch.called_by != Some(self.id())
+    }
+
+    fn is_later(message: &ring_election::Message, than: &ring_election::Message) -> bool {
+        use ring_election::Message::Election;
+        match (message, than) {
+            (Election { epoch, .. }, Election { epoch: earlier, .. }) => {
+                epoch.number > earlier.number
+            }
+            _ => false,
+        }
     }
 
     fn anew(&self, _: u64) -> Self {
@@ -220,6 +237,16 @@ impl<E: Alterable> Machine for Altered<E> {
         match (self.rule, announced) {
             (Rule::Orphan, _) if self.inner.is_orphan(&message) => {
                 out.send(self.next(), message);
+                Ok(())
+            }
+            (Rule::DropsLate, _) => {
+                let received = Input::Receive { from, message: message.clone() };
+                for output in step_part(&mut self.inner, received)? {
+                    match output {
+                        Output::Send { message: sent, .. } if E::is_later(&sent, &message) => {}
+                        output => out.forward(output, |message| message),
+                    }
+                }
                 Ok(())
             }
             (Rule::DeadWinner, Some(news)) if self.down.contains(&news.leader) => {

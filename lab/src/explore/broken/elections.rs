@@ -104,12 +104,23 @@ pub fn ring_orphan(flawed: bool) -> Poll<Altered<RingElection>> {
 
 /// The ring without epochs: of two lists that saw other nodes alive, the last one counts.
 pub fn ring_without_epochs(flawed: bool) -> Poll<Altered<RingElection>> {
-    let cluster = Altered::all(rings(3), either(flawed, Rule::LastList));
-    Check::election(cluster)
+    two_lists(either(flawed, Rule::LastList))
+}
+
+/// The ring where a list that has come too late is dropped, and the one that is under way not sent
+/// again: a node that was down for a moment has lost it, and nobody was told.
+pub fn ring_drops_late_list(flawed: bool) -> Poll<Altered<RingElection>> {
+    two_lists(either(flawed, Rule::DropsLate))
+}
+
+/// Two of three call, and the highest goes down and comes back in between.
+fn two_lists(rule: Rule) -> Poll<Altered<RingElection>> {
+    Check::election(Altered::all(rings(3), rule))
         .channels(Channels::Fifo)
         .initiators([NodeId(0), NodeId(1)])
         .crashes(1)
         .crashes_of([NodeId(2)])
+        .recoveries(1)
 }
 
 /// The ring where a winner that is known to be down is announced and followed all the same. Nobody

@@ -199,6 +199,8 @@ switched! {
         "only its caller takes a list off the ring";
     "ring_without_epochs" is elections::ring_without_epochs, violates "all can settle":
         "of two lists the last counts, not the greater epoch";
+    "ring_drops_late_list" is elections::ring_drops_late_list, violates "all can settle":
+        "a list that comes late is dropped, and the one that is under way is not sent again";
     "ring_dead_winner" is elections::ring_dead_winner, violates "all can settle":
         "a winner that is known to be down is followed";
     "le_lann_unordered" is elections::le_lann_unordered, violates "agreement":
