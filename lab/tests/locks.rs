@@ -205,7 +205,7 @@ fn the_usual_run_has_every_workload_with_its_threads() {
 fn a_row_spans_its_rounds() {
     let output = quick(&[
         "--locks",
-        "parking_lot_fair,bakery_bypass,bakery_bypass_32_50,bakery_bypass_16384_500",
+        "parking_lot_fair,bakery_bypass,bakery_bypass_32_50,bakery_bypass_8192_1000",
         "--workloads",
         "short",
         "--threads",

@@ -3,14 +3,42 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use lab::measure::contention::{Measurable, Plan, Row, contend, measurables};
+use lab::measure::kind::Kind;
 use lab::measure::table::{setting, table};
 use lab::measure::workload::Workload;
 use lab::measure::{load, markdown};
+use serde::de::DeserializeOwned;
 
+use super::kinds::{self, Measurement};
 use super::{Outcome, say, say_json};
+
+/// What to measure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum AnyKind {
+    /// Mutexes
+    Mutex,
+    /// Condition variables, each with its mutex
+    Condvar,
+    /// Read-write locks
+    Rwlock,
+    /// Semaphores
+    Semaphore,
+}
+
+impl AnyKind {
+    /// None for mutexes.
+    fn other(self) -> Option<Kind> {
+        match self {
+            Self::Mutex => None,
+            Self::Condvar => Some(Kind::Condvar),
+            Self::Rwlock => Some(Kind::Rwlock),
+            Self::Semaphore => Some(Kind::Semaphore),
+        }
+    }
+}
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -19,8 +47,13 @@ Examples:
   cargo lab locks --locks bakery,std,parking_lot --workloads short --threads 2,8,32
   cargo lab locks --hogs 2 --workloads short,long
   cargo lab locks --seconds 1 --rounds 9 --json
-  cargo lab locks --from quiet.json,busy.json --markdown")]
+  cargo lab locks --from quiet.json,busy.json --markdown
+  cargo lab locks --kind condvar
+  cargo lab locks --kind rwlock --scenes mostly_reads_8 --rounds 9")]
 pub(crate) struct Locks {
+    /// What to measure
+    #[arg(long, value_enum, default_value = "mutex")]
+    kind: AnyKind,
     /// Locks to measure, separated by commas [default: all]
     #[arg(long, value_delimiter = ',')]
     locks: Vec<String>,
@@ -30,6 +63,9 @@ pub(crate) struct Locks {
     /// Workloads, separated by commas [default: all]
     #[arg(long, value_delimiter = ',')]
     workloads: Vec<Workload>,
+    /// Scenes of another kind than the mutex, separated by commas [default: all]
+    #[arg(long, value_delimiter = ',')]
+    scenes: Vec<String>,
     /// Busy threads beside those that contend
     #[arg(long, default_value_t = 0)]
     hogs: usize,
@@ -48,7 +84,7 @@ pub(crate) struct Locks {
     markdown: bool,
     /// Measure nothing, and show what was kept with `--json` in these files, separated by commas
     #[arg(long, value_delimiter = ',', value_name = "FILES", conflicts_with_all = [
-        "locks", "threads", "workloads", "hogs", "seconds", "rounds",
+        "locks", "threads", "workloads", "scenes", "hogs", "seconds", "rounds",
     ])]
     from: Vec<PathBuf>,
 }
@@ -63,11 +99,17 @@ impl Locks {
             (_, true) => Show::Nothing,
             _ => Show::Tables,
         };
+        if let Some(kind) = self.kind.other() {
+            return self.run_other(kind, show);
+        }
+        if !self.scenes.is_empty() {
+            return Err("--scenes are of another --kind: mutexes have --workloads".to_owned());
+        }
         let rows = if self.from.is_empty() {
             let locks = self.chosen_locks()?;
             measure(&self.plans()?, &locks, |_| show)?
         } else {
-            let rows = kept(&self.from)?;
+            let rows: Vec<Row> = kept(&self.from)?;
             rows.chunk_by(|one, other| setting(one) == setting(other))
                 .for_each(|it| tell(it, show));
             rows
@@ -78,15 +120,35 @@ impl Locks {
         Ok(true)
     }
 
+    /// Measures or shows what is no mutex.
+    fn run_other(&self, kind: Kind, show: Show) -> Outcome {
+        if !(self.workloads.is_empty() && self.threads.is_empty()) {
+            return Err("--workloads and --threads are for mutexes: choose --scenes".to_owned());
+        }
+        if !self.from.is_empty() {
+            return kinds::show_kept(kind, &self.from, show);
+        }
+        check_settings(self.seconds, self.rounds)?;
+        self.check_hogs()?;
+        let Self { locks, scenes, hogs, seconds, rounds, .. } = self;
+        let (hogs, seconds, rounds) = (*hogs, *seconds, *rounds);
+        kinds::run(&Measurement { kind, locks, scenes, hogs, seconds, rounds }, show)
+    }
+
+    fn check_hogs(&self) -> Result<(), String> {
+        if self.hogs > Self::MOST_THREADS {
+            return Err(format!("--hogs takes at most {}", Self::MOST_THREADS));
+        }
+        Ok(())
+    }
+
     /// What to measure, if all of it can be.
     fn plans(&self) -> Result<Vec<Plan>, String> {
         check_settings(self.seconds, self.rounds)?;
         if self.threads.iter().any(|threads| !(1..=Self::MOST_THREADS).contains(threads)) {
             return Err(format!("--threads takes 1 or more, and at most {}", Self::MOST_THREADS));
         }
-        if self.hogs > Self::MOST_THREADS {
-            return Err(format!("--hogs takes at most {}", Self::MOST_THREADS));
-        }
+        self.check_hogs()?;
         let workloads = if self.workloads.is_empty() {
             &[Workload::Uncontended, Workload::Hot, Workload::Short, Workload::Long][..]
         } else {
@@ -142,7 +204,7 @@ pub(super) enum Show {
 }
 
 /// Reads rows that were kept.
-fn kept(files: &[PathBuf]) -> Result<Vec<Row>, String> {
+pub(super) fn kept<R: DeserializeOwned>(files: &[PathBuf]) -> Result<Vec<R>, String> {
     let mut rows = Vec::new();
     for file in files {
         let wrong = |why: String| format!("{} cannot be read ({why})", file.display());

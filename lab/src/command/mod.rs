@@ -8,6 +8,7 @@ pub(crate) mod elect;
 mod explore;
 pub(crate) mod faults;
 mod graph;
+mod kinds;
 pub(crate) mod list;
 pub(crate) mod locks;
 pub(crate) mod messages;

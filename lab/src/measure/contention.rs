@@ -196,7 +196,8 @@ fn summary(plan: &Plan, lock: &'static str, rounds: Vec<Round>) -> Row {
     }
 }
 
-fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
+/// From the least to the greatest.
+pub(super) fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
     let mut values: Vec<_> = values.collect();
     values.sort_by(f64::total_cmp);
     values

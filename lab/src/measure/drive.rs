@@ -77,7 +77,7 @@ impl Round {
 }
 
 /// What one thread saw.
-struct Seen {
+pub(super) struct Seen {
     entries: u64,
     waits: Histogram<u64>,
     longest: Duration,
@@ -100,25 +100,35 @@ pub(super) fn measure<S: Subject>(
     // On cache lines of its own, so that no lock is measured together with what happens to lie
     // beside it.
     let mut subject = CachePadded::new(S::fresh());
+    drive(subject.handles(threads), slice, |mut handle, phase| {
+        S::enter(&mut handle, |count| *count += 1);
+        phase.enter();
+        if workload.is_shorter_than_a_clock() {
+            in_batches::<S>(&mut handle, phase)
+        } else {
+            one_by_one::<S>(&mut handle, work, phase)
+        }
+    })
+}
+
+/// Gives each handle to a thread of its own, which enters until the phase is over. All begin
+/// together.
+pub(super) fn drive<H: Send>(
+    handles: Vec<H>,
+    slice: Duration,
+    worker: impl Fn(H, &Phase) -> Seen + Sync,
+) -> io::Result<Round> {
+    let threads = handles.len();
     let start = CachePadded::new(Start::default());
     let phase = CachePadded::new(Phase::default());
     let (elapsed, seen) = std::thread::scope(|scope| {
         let mut workers = Vec::new();
-        for mut handle in subject.handles(threads) {
-            let (start, phase) = (&start, &phase);
-            let worker = Builder::new().spawn_scoped(scope, move || {
-                // None if it was called off.
-                start.wait().then(|| {
-                    S::enter(&mut handle, |count| *count += 1);
-                    phase.enter();
-                    if workload.is_shorter_than_a_clock() {
-                        in_batches::<S>(&mut handle, phase)
-                    } else {
-                        one_by_one::<S>(&mut handle, work, phase)
-                    }
-                })
-            });
-            workers.push(worker.inspect_err(|_| start.call_off())?);
+        for handle in handles {
+            let (start, phase, worker) = (&start, &phase, &worker);
+            // None if it was called off.
+            let thread = Builder::new()
+                .spawn_scoped(scope, move || start.wait().then(|| worker(handle, phase)));
+            workers.push(thread.inspect_err(|_| start.call_off())?);
         }
         start.gather(threads);
         start.go();
@@ -145,7 +155,7 @@ const OVER: u8 = 2;
 
 /// Whether entries count: not until every thread has entered once, then for a slice.
 #[derive(Default)]
-struct Phase {
+pub(super) struct Phase {
     now: AtomicU8,
     entered: AtomicUsize,
 }
@@ -159,8 +169,13 @@ impl Phase {
         self.now.store(phase, Relaxed);
     }
 
+    /// Whether the slice is over.
+    pub(super) fn is_over(&self) -> bool {
+        self.now() == OVER
+    }
+
     /// A thread has entered for the first time.
-    fn enter(&self) {
+    pub(super) fn enter(&self) {
         self.entered.fetch_add(1, Relaxed);
     }
 
@@ -187,7 +202,7 @@ fn histogram() -> Histogram<u64> {
 }
 
 impl Seen {
-    fn nothing() -> Self {
+    pub(super) fn nothing() -> Self {
         let (longest, until_begun) = (Duration::ZERO, Duration::ZERO);
         Self { entries: 0, waits: histogram(), longest, until_begun, switches: None }
     }
@@ -212,6 +227,21 @@ impl Seen {
         phase
     }
 
+    /// Counts so many entries that returned by now, if now is measured.
+    pub(super) fn enter(&mut self, entries: u64, phase: &Phase) {
+        if phase.now() == MEASURED {
+            self.count(MEASURED);
+            self.entries += entries - 1;
+        }
+    }
+
+    /// Notes a wait that ended now, if now is measured.
+    pub(super) fn wait(&mut self, wait: Duration, phase: &Phase) {
+        if phase.now() >= MEASURED {
+            self.note_wait(wait);
+        }
+    }
+
     /// Counts an entry that returned in that phase.
     fn count(&mut self, phase: u8) {
         if phase == MEASURED {
@@ -223,7 +253,7 @@ impl Seen {
     }
 
     /// All that was seen. Until here `switches` was what it was at the first entry.
-    fn ended(mut self) -> Self {
+    pub(super) fn ended(mut self) -> Self {
         self.switches = match self.entries {
             0 => Some(0), // it had no part in any entry
             _ => switches::of_this_thread().zip(self.switches).map(|(now, then)| now - then),
@@ -234,9 +264,13 @@ impl Seen {
     fn note(&mut self, called: Instant, section: &Section, returned: Instant) {
         let took = section.ended.saturating_duration_since(section.begun);
         let wait = returned.saturating_duration_since(called).saturating_sub(took);
-        self.longest = self.longest.max(wait);
         let until_begun = section.begun.saturating_duration_since(called);
         self.until_begun = self.until_begun.max(until_begun);
+        self.note_wait(wait);
+    }
+
+    fn note_wait(&mut self, wait: Duration) {
+        self.longest = self.longest.max(wait);
         self.waits.saturating_record(wait.as_nanos().max(1) as u64);
     }
 }

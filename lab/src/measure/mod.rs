@@ -1,10 +1,11 @@
 //! Measures: the locks beside their peers, interleaved in one run, and clusters of actors beside
-//! the floor.
+//! the floor. What is no mutex is in [`kind`].
 
 pub mod actors;
 pub mod contention;
 mod drive;
 mod hogs;
+pub mod kind;
 pub mod load;
 pub mod markdown;
 mod start;

@@ -77,8 +77,11 @@ lend! {
     /// The same for fewer newcomers and a shorter time.
     BakeryBypass32For50 = "bakery_bypass_32_50", BakeryMutex<u64, Bypass<32, 50>>,
         BakeryMutex::with_policy(0), |mutex, section| section(&mut mutex.lock());
-    /// The same for more newcomers and a longer time.
-    BakeryBypass16384For500 = "bakery_bypass_16384_500", BakeryMutex<u64, Bypass<16384, 500>>,
+    /// The same for as many newcomers as by default, and a longer time.
+    BakeryBypass8192For1000 = "bakery_bypass_8192_1000", BakeryMutex<u64, Bypass<8192, 1000>>,
+        BakeryMutex::with_policy(0), |mutex, section| section(&mut mutex.lock());
+    /// The same for a time that is longer still.
+    BakeryBypass8192For4000 = "bakery_bypass_8192_4000", BakeryMutex<u64, Bypass<8192, 4000>>,
         BakeryMutex::with_policy(0), |mutex, section| section(&mut mutex.lock());
     /// Our tournament.
     Tournament = "tournament",
@@ -175,7 +178,8 @@ macro_rules! each_subject {
         $call!($crate::measure::subject::BakeryWith);
         $call!($crate::measure::subject::BakeryBypass);
         $call!($crate::measure::subject::BakeryBypass32For50);
-        $call!($crate::measure::subject::BakeryBypass16384For500);
+        $call!($crate::measure::subject::BakeryBypass8192For1000);
+        $call!($crate::measure::subject::BakeryBypass8192For4000);
         $call!($crate::measure::subject::Tournament);
         $call!($crate::measure::subject::BlackWhite);
         $call!($crate::measure::subject::Peterson2);
