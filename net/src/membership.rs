@@ -316,7 +316,7 @@ pub(crate) mod tests {
 
     #[test]
     fn what_cannot_be_a_cluster_is_refused_with_a_reason() {
-        let (text, _) = cluster(3, "ricart_agrawala");
+        let (text, _) = cluster(4, "ricart_agrawala");
         assert!(text.parse::<Configuration>().is_ok());
         let wrong = |from: &str, to: &str| {
             text.replacen(from, to, 1).parse::<Configuration>().unwrap_err().to_string()
