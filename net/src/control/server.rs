@@ -20,11 +20,11 @@ const MOST_COMMANDS: usize = 1024;
 /// How long a command may take for its next word, where the node waits for it.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Serves commands, for as long as this future is polled.
+/// Makes the socket. Commands are served for as long as the future that this gives is polled.
 ///
 /// # Errors
 /// If the socket cannot be made.
-pub async fn serve(node: Arc<Node>) -> io::Result<()> {
+pub fn serve(node: Arc<Node>) -> io::Result<impl Future<Output = ()>> {
     let path = node.store().control();
     let named = |why: io::Error| io::Error::new(why.kind(), format!("{}: {why}", path.display()));
     // Of a life that has not removed it. The directory is locked, so none of it is there.
@@ -33,7 +33,10 @@ pub async fn serve(node: Arc<Node>) -> io::Result<()> {
         _ => {}
     }
     let listener = UnixListener::bind(&path).map_err(named)?;
-    let _remover = Remover(path);
+    Ok(attend_all(node, listener, Remover(path)))
+}
+
+async fn attend_all(node: Arc<Node>, listener: UnixListener, _remover: Remover) {
     let places = Arc::new(Semaphore::new(MOST_COMMANDS));
     let numbers = AtomicU64::new(1);
     loop {

@@ -139,6 +139,10 @@ impl Cluster {
         let children = self.children.lock().unwrap();
         let child = children[id as usize - 1].as_ref().expect("it runs");
         kill_process(Pid::from_child(child), signal).unwrap();
+        if signal == Signal::STOP {
+            let threads = PathBuf::from(format!("/proc/{}/task", child.id()));
+            wait_for("the stop of all threads", || all_stopped(&threads));
+        }
     }
 
     /// kill -9.
@@ -207,6 +211,15 @@ impl Drop for Cluster {
         }
         let _ = fs::remove_dir_all(&self.folder);
     }
+}
+
+/// Whether the threads of a process are all stopped. The signal is on its way for a moment.
+fn all_stopped(threads: &Path) -> bool {
+    let is_stopped = |thread: fs::DirEntry| {
+        let status = fs::read_to_string(thread.path().join("status")).unwrap_or_default();
+        status.lines().any(|line| line.starts_with("State:\tT"))
+    };
+    fs::read_dir(threads).is_ok_and(|all| all.flatten().all(is_stopped))
 }
 
 /// Waits for something that must happen.

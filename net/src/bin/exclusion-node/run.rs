@@ -1,5 +1,6 @@
 //! `run`: a node until it is interrupted.
 
+use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -43,7 +44,9 @@ impl Run {
         let of_engine = self.log.min(LevelFilter::WARN);
         let targets = Targets::new().with_default(of_engine);
         let targets = targets.with_target("exclusion_net", self.log);
-        let told = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
+        let told = tracing_subscriber::fmt::layer()
+            .with_writer(std::io::stderr)
+            .with_ansi(std::io::stderr().is_terminal());
         tracing_subscriber::registry().with(told.with_filter(targets)).init();
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
         runtime.map_err(Failure::of)?.block_on(serve(settings))
@@ -53,10 +56,10 @@ impl Run {
 async fn serve(settings: Settings) -> Result<ExitCode, Failure> {
     let mut terminated = signal(SignalKind::terminate()).map_err(Failure::of)?;
     let node = Arc::new(Node::start(settings).await.map_err(Failure::of)?);
-    let mut over = Box::pin(control::serve(node.clone()));
+    let mut commands = Box::pin(control::serve(node.clone()).map_err(Failure::of)?);
     println!("the node is up");
     let ended = tokio::select! {
-        served = &mut over => served.map_err(Failure::of),
+        () = &mut commands => Ok(()),
         _ = tokio::signal::ctrl_c() => Ok(()),
         _ = terminated.recv() => Ok(()),
         down = node.over() => Err(Failure::of(down)),
@@ -64,7 +67,7 @@ async fn serve(settings: Settings) -> Result<ExitCode, Failure> {
     if tokio::time::timeout(GRACE, node.shutdown()).await.is_err() {
         tracing::warn!("commands are still inside: the node waits for them when it comes back");
     }
-    drop(over);
+    drop(commands);
     // Nothing is dropped: a guard that is would tell the others that its user has left.
     match ended {
         Ok(()) => std::process::exit(0),
