@@ -32,6 +32,8 @@
 pub mod blocking;
 pub mod control;
 mod frame;
+#[cfg(test)]
+mod fuzz;
 mod keys;
 mod link;
 mod membership;

@@ -6,12 +6,29 @@ use std::net::UdpSocket;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use exclusion_net::SecretKey;
 use rustix::process::{Pid, Signal, kill_process};
 
-pub const NODE: &str = env!("CARGO_BIN_EXE_exclusion-node");
+/// The program that is tried: this build's, or the one that `NODE_PROGRAM` names.
+pub fn node_program() -> PathBuf {
+    let named = std::env::var_os("NODE_PROGRAM");
+    named.map_or_else(|| env!("CARGO_BIN_EXE_exclusion-node").into(), PathBuf::from)
+}
+
+/// A port that no other cluster of these tests has. Below those that the system gives away.
+fn next_port() -> u16 {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let from = std::process::id() * 100;
+    loop {
+        let port = 10_000 + ((from + NEXT.fetch_add(1, Ordering::SeqCst)) % 20_000) as u16;
+        if UdpSocket::bind(("127.0.0.1", port)).is_ok() {
+            return port;
+        }
+    }
+}
 
 /// Nobody waits longer for something that must happen.
 pub const LIMIT: Duration = Duration::from_secs(120);
@@ -35,7 +52,7 @@ impl Default for Plan {
             // Generous: machines that test are busy.
             idle_timeout_ms: 3000,
             places: None,
-            program: NODE.into(),
+            program: node_program(),
         }
     }
 }
@@ -55,15 +72,12 @@ impl Cluster {
             "algorithm = \"{}\"\nresources = [\"counter\", \"other\"]\nidle_timeout_ms = {}\n",
             plan.algorithm, plan.idle_timeout_ms
         );
-        // All at once, so that no two are the same.
-        let sockets: Vec<_> =
-            (0..plan.nodes).map(|_| UdpSocket::bind("127.0.0.1:0").unwrap()).collect();
-        for (socket, id) in sockets.iter().zip(1..) {
+        for id in 1..=plan.nodes as usize {
             let key = SecretKey::generate();
             key.write_new(&folder.join(format!("{id}.key"))).unwrap();
             let address = match &plan.places {
                 Some(places) => format!("{}:7100", places[id - 1].1),
-                None => socket.local_addr().unwrap().to_string(),
+                None => format!("127.0.0.1:{}", next_port()),
             };
             let key = key.public();
             text += &format!("[[member]]\nid = {id}\nkey = \"{key}\"\naddress = \"{address}\"\n");
@@ -99,7 +113,7 @@ impl Cluster {
 
     /// A command of a node.
     pub fn command(&self, id: u32, what: &[&str]) -> Command {
-        let mut command = self.at(id, NODE.as_ref());
+        let mut command = self.at(id, &node_program());
         command.arg(what[0]);
         command.arg("--config").arg(self.path("cluster.toml")).args(["--me", &id.to_string()]);
         command.args(&what[1..]);
