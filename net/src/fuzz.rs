@@ -162,6 +162,7 @@ fn what_commands_and_nodes_say_to_each_other_can_be_anything() {
         epoch: Some(7),
         last_epoch: 7,
         is_awaited: false,
+        messages_sent: 9,
         peers: Vec::new(),
         resources: vec![resource(), resource()],
     };

@@ -29,6 +29,7 @@
 //! Programs without an async runtime take [`blocking`]. Commands take the binary `exclusion-node`.
 #![forbid(unsafe_code)]
 
+pub mod bench;
 pub mod blocking;
 pub mod control;
 mod frame;

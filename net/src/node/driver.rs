@@ -43,6 +43,7 @@ pub(super) struct Driver<B: Blueprint, L> {
     guards: Guards,
     tell_over: watch::Sender<Option<Down>>,
     shutdown: Option<oneshot::Sender<()>>,
+    messages_sent: u64,
     /// Why the last session with each node has ended.
     ends: Vec<Option<String>>,
     /// Open as long as an epoch runs.
@@ -81,6 +82,7 @@ where
             guards: Guards { orders: desk.orders.downgrade(), over: desk.over.clone() },
             tell_over,
             shutdown: None,
+            messages_sent: 0,
             ends: vec![None; configuration.membership.members().len()],
             epoch: Span::none(),
         }
@@ -305,6 +307,7 @@ where
     fn send(&mut self, peer: NodeId, message: &Message<MessageOf<B>>) {
         metrics::counter!("exclusion_net_messages_sent_total", "kind" => message.kind())
             .increment(1);
+        self.messages_sent += 1;
         match frame::encode(message) {
             Ok(bytes) => self.link.send(peer, bytes),
             Err(why) => error!("a message cannot be written: {why}"),
@@ -396,6 +399,7 @@ where
             },
             last_epoch: self.machine.record().epoch,
             is_awaited: self.machine.is_awaited(),
+            messages_sent: self.messages_sent,
             peers: me.others(self.ends.len()).map(peer).collect(),
             resources: self.configuration.resources.iter().zip(&self.lines).map(resource).collect(),
         }
