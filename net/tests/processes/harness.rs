@@ -40,8 +40,8 @@ pub struct Plan {
     pub idle_timeout_ms: u64,
     /// The network namespace of each node, and its address there.
     pub places: Option<Vec<(String, String)>>,
-    /// The program that is a node.
-    pub program: PathBuf,
+    /// The precaution that its nodes leave out.
+    pub without: Option<&'static str>,
 }
 
 impl Default for Plan {
@@ -52,7 +52,7 @@ impl Default for Plan {
             // Generous: machines that test are busy.
             idle_timeout_ms: 3000,
             places: None,
-            program: node_program(),
+            without: None,
         }
     }
 }
@@ -132,12 +132,24 @@ impl Cluster {
 
     pub fn spawn(&self, id: u32, config: &Path) -> Child {
         let log = File::options().create(true).append(true).open(self.log_of(id)).unwrap();
-        let mut command = self.at(id, &self.plan.program);
-        command.arg("run").arg("--config").arg(config).args(["--me", &id.to_string()]);
+        let program = match self.plan.without {
+            None => node_program(),
+            Some(_) => std::env::current_exe().unwrap(),
+        };
+        let mut command = self.at(id, &program);
+        match self.plan.without {
+            None => command.arg("run").arg("--config").arg(config).args(["--me", &id.to_string()]),
+            // This very program is the node, by the test that runs one.
+            Some(without) => command
+                .args(["mutants::a_node_without_a_precaution", "--exact", "--nocapture"])
+                .env("MUTANT_WITHOUT", without)
+                .env("MUTANT_CONFIG", config)
+                .env("MUTANT_ME", id.to_string()),
+        };
         let piped = command.stdout(Stdio::piped()).stderr(log).stdin(Stdio::null());
         let mut child = piped.spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let said = BufReader::new(child.stdout.take().unwrap()).lines();
+        said.map_while(Result::ok).find(|line| line.contains("the node is up"));
         child
     }
 
