@@ -5,6 +5,8 @@ pub mod actors;
 pub mod baton;
 pub mod by_hand;
 pub mod chance;
+#[cfg(feature = "check")]
+pub mod exhaust;
 pub mod flawed;
 pub mod happened_before;
 pub mod hello;

@@ -5,7 +5,7 @@ use exclusion::message::registry::{ALGORITHMS, Algorithm};
 use exclusion::message::{NodeId, Role};
 use lab::count::faults::{Blow, Layered, Plain, Survival, size};
 use lab::count::safety::{self, Price, Safety};
-use lab::explore::faults::{Cell, Plague, Seat, explore, markdown, plagues, reach};
+use lab::explore::faults::{Cell, Plague, Seat, explore, markdown, pivot, plagues, reach};
 use serde::Serialize;
 
 use super::registry::algorithm;
@@ -72,6 +72,10 @@ struct Row {
     /// Messages per entry with the layers, and how long an entry takes, in T.
     messages: Option<f64>,
     delay: Option<f64>,
+    /// Of the messages per entry those by which detectors tell that their nodes live.
+    heartbeats: Option<f64>,
+    /// Messages about views in a run.
+    view_messages: Option<f64>,
     /// How many steps the shortest way takes, and among how many nodes.
     steps: Option<usize>,
     nodes: usize,
@@ -218,7 +222,8 @@ impl FaultsCommand {
                     Seat::Requester => Role::Requester,
                     Seat::Holder => Role::Holder,
                 };
-                Some(Blow::Crash { role, back_after })
+                let arbiter = (seat == Seat::Arbiter).then(|| pivot(algorithm, cell.nodes));
+                Some(Blow::Crash { role, only: arbiter.flatten(), back_after })
             }
         };
         let blow = blow.filter(|_| cell.outcome.is_some());
@@ -230,6 +235,8 @@ impl FaultsCommand {
             ok: survival.as_ref().is_none_or(Survival::is_served),
             messages: survival.as_ref().map(|it| it.messages),
             delay: survival.as_ref().map(|it| it.delay),
+            heartbeats: survival.as_ref().map(|it| it.heartbeats),
+            view_messages: survival.as_ref().map(|it| it.view_messages),
             recovering: survival.map(|it| it.verdict),
             steps: cell.trace.as_ref().map(|_| cell.steps()),
             nodes: cell.nodes,
@@ -255,6 +262,8 @@ fn simulated(algorithm: &'static Algorithm, blow: &Blow) -> Result<Row, String> 
         ok: survival.is_served() || matches!(blow, Blow::Cut(_)),
         messages: Some(survival.messages),
         delay: Some(survival.delay),
+        heartbeats: Some(survival.heartbeats),
+        view_messages: Some(survival.view_messages),
         recovering: Some(survival.verdict),
         steps: None,
         nodes: size.nodes,
