@@ -103,6 +103,16 @@ const SEATS: &[Extent] = &[
     slow(&[2, 1, 1, 1]).long(),
 ];
 
+/// The same, where a contender reads or writes as it likes. One that is taken twice is beyond
+/// memory among four.
+const SEATS_THAT_READ: &[Extent] = &[
+    slow(&[2, 2]),
+    slow(&[1; 3]).long(),
+    slow(&[2; 3]).long(),
+    slow(&[1; 4]).long(),
+    slow(&[1, 1, 1, 0]).long(),
+];
+
 /// An election that stands crashes: without any, with one at any step, and with one that comes
 /// back.
 const STANDING: &[Extent] = &[
@@ -127,6 +137,8 @@ const ROUND: &[Extent] = &[slow(&[1, 0, 0]), slow(&[1; 3]), slow(&[1; 4]), slow(
 /// order of the registry.
 const SCOPES: &[(&str, &[&[Extent]])] = &[
     ("bakery", &[SEATS]),
+    ("rw_bakery", &[SEATS_THAT_READ]),
+    ("rw_bakery_of_two", &[SEATS_THAT_READ]),
     ("black_white_bakery", &[SEATS]),
     ("tournament", &[SEATS]),
     ("central_coordinator", &[USUAL, QUICK]),
