@@ -97,7 +97,7 @@ impl<L: RawSharedLock> Guarded<L> {
 /// Each seat does what is said. All that was written is there in the end, and nobody is left.
 pub fn act<L: RawSharedLock + 'static, const N: usize>(acts: [Act; N]) {
     let guarded = Arc::new(Guarded { lock: L::unlocked(), written: UnsafeCell::new(0) });
-    let run = |guarded: &Guarded<L>, seat: usize| -> usize {
+    let run = move |guarded: &Guarded<L>, seat: usize| -> usize {
         acts[seat].iter().map(|step| guarded.step(seat, *step)).sum()
     };
     let others: Vec<_> = (1..N)
