@@ -8,7 +8,8 @@
 pub mod lock;
 
 pub use lock::{
-    BakeryMutex, BakeryMutexGuard, Bypass, MappedBakeryMutexGuard, MappedTournamentMutexGuard,
+    BakeryCondvar, BakeryMutex, BakeryMutexGuard, BakeryRwLock, BakerySemaphore, Bypass,
+    MappedBakeryMutexGuard, MappedTournamentMutexGuard, PolicyCondvar, PolicyRwLock,
     RawBakeryMutex, RawTournamentMutex, Strict, TournamentMutex, TournamentMutexGuard,
 };
 pub use lock_api;

@@ -12,12 +12,16 @@ use shuttle::thread;
 use crate::chance::Chance;
 use crate::lock::counting::{self, AtomicUsize};
 use crate::lock::raw::{
-    Bakery, BlackWhiteBakery, Peterson, PetersonSwap, Priority, RawLock, Tournament,
+    Bakery, BlackWhiteBakery, Packed, Peterson, PetersonSwap, Priority, RawLock, RawSharedLock,
+    RwBakery, Tournament,
 };
 use crate::lock::sync::Ordering::Relaxed;
 use crate::lock::{Leased, Policy, Seat, Seated};
-use crate::lock_api::{Mutex, MutexGuard, RawMutexFair, RawMutexTimed};
-use crate::{BakeryMutex, Bypass, RawBakeryMutex, RawTournamentMutex, Strict};
+use crate::lock_api::{Mutex, MutexGuard, RawMutexFair, RawMutexTimed, RwLockWriteGuard};
+use crate::{
+    BakeryMutex, BakerySemaphore, Bypass, PolicyCondvar, PolicyRwLock, RawBakeryMutex,
+    RawTournamentMutex, Strict,
+};
 
 /// A lock to try.
 #[derive(Clone, Copy)]
@@ -46,6 +50,14 @@ pub fn trials() -> Vec<Trial> {
         trial("leased_tournament_swap", mutex::<Leased<Tournament<8, PetersonSwap>>>),
         trial("leased_tournament_priority", mutex::<Leased<Tournament<8, Priority>>>),
         trial("owned_bakery", owned::<Bakery<5>, 5>),
+        trial("owned_rw_bakery", readers::<RwBakery<5>, 5>),
+        trial("owned_rw_bakery_of_two", readers::<RwBakery<5, Packed, 2>, 5>),
+        trial("condvar", condvar::<Strict>),
+        trial("condvar_bypass", condvar::<Bypass<2, 100>>),
+        trial("rw_lock", rw_lock::<Strict>),
+        trial("rw_lock_bypass", rw_lock::<Bypass<2, 100>>),
+        trial("semaphore", semaphore::<Strict>),
+        trial("semaphore_bypass", semaphore::<Bypass<2, 100>>),
         trial("owned_black_white", owned::<BlackWhiteBakery<5>, 5>),
         trial("owned_tournament", owned::<Tournament<7, Peterson>, 7>),
         trial("owned_tournament_swap", owned::<Tournament<5, PetersonSwap>, 5>),
@@ -81,6 +93,17 @@ impl Data {
         assert!(self.is_inside, "two were inside");
         self.entries = before + 1;
         self.is_inside = false;
+    }
+
+    /// A look, in the middle of which others run.
+    ///
+    /// # Panics
+    /// When somebody writes.
+    pub fn look(&self) {
+        assert!(!self.is_inside, "a writer is inside");
+        let before = self.entries;
+        self.word.load(Relaxed);
+        assert!(!self.is_inside && self.entries == before, "a writer was inside");
     }
 }
 
@@ -197,4 +220,143 @@ fn act_on<L: RawLock>(seat: &mut Seat<'_, L, Data>, chance: &mut Chance) -> usiz
         guard.enter();
         1
     })
+}
+
+/// Tries owned seats that read and write, with a thread on each.
+pub fn readers<L: RawSharedLock, const N: usize>(seed: u64) {
+    let mut chance = Chance(!seed);
+    let mut cell = Seated::<L, Data>::new(Data::new());
+    let made: usize = thread::scope(|scope| {
+        let seats = cell.seats::<N>().map(|seat| (seat, Chance(chance.bits())));
+        let handles: Vec<_> = seats
+            .into_iter()
+            .map(|(mut seat, mut chance)| {
+                scope.spawn(move || {
+                    let times = 1 + chance.below(3);
+                    (0..times).map(|_| read_or_act(&mut seat, &mut chance)).sum::<usize>()
+                })
+            })
+            .collect();
+        handles.into_iter().map(|handle| handle.join().expect("no thread panics")).sum()
+    });
+    assert_eq!(made, cell.into_inner().entries, "an entry is lost");
+}
+
+/// Reads from a seat, or acts on it. Says how often it wrote.
+fn read_or_act<L: RawSharedLock>(seat: &mut Seat<'_, L, Data>, chance: &mut Chance) -> usize {
+    let guard = match chance.below(6) {
+        0 => seat.try_read(),
+        1 => {
+            let end = counting::elapsed() + patience(chance);
+            seat.read_unless(|| counting::elapsed() >= end)
+        }
+        2 | 3 => Some(seat.read()),
+        _ => return act_on(seat, chance),
+    };
+    if let Some(data) = guard {
+        data.look();
+    }
+    0
+}
+
+/// Tries the read-write lock. Readers that look see no half of a write.
+pub fn rw_lock<P: Policy>(seed: u64) {
+    let lock = PolicyRwLock::<Data, P>::new(Data::new());
+    let write = |mut guard: RwLockWriteGuard<'_, _, Data>, chance: &mut Chance| {
+        guard.enter();
+        match chance.below(6) {
+            0 => RwLockWriteGuard::unlock_fair(guard),
+            1 => {
+                RwLockWriteGuard::bump(&mut guard);
+                guard.enter();
+                return 2;
+            }
+            2 => RwLockWriteGuard::downgrade(guard).look(),
+            _ => {}
+        }
+        1
+    };
+    let act = |chance: &mut Chance| match chance.below(8) {
+        0 => lock.try_read().map_or(0, |data| {
+            data.look();
+            0
+        }),
+        1 => lock.try_read_for(patience(chance)).map_or(0, |data| {
+            data.look();
+            0
+        }),
+        2 | 3 => {
+            lock.read().look();
+            0
+        }
+        4 => lock.try_write().map_or(0, |guard| write(guard, chance)),
+        5 => lock.try_write_for(patience(chance)).map_or(0, |guard| write(guard, chance)),
+        _ => write(lock.write(), chance),
+    };
+    run_threads(seed, act, || lock.read().entries);
+}
+
+/// Tries the semaphore: no more permits are out than there are.
+pub fn semaphore<P: Policy>(seed: u64) {
+    const PERMITS: usize = 3;
+    let semaphore = BakerySemaphore::<P>::with_policy(PERMITS);
+    let out = AtomicUsize::new(0);
+    let entries = AtomicUsize::new(0);
+    let act = |chance: &mut Chance| {
+        let count = 1 + chance.below(PERMITS);
+        let permit = match chance.below(6) {
+            0 => semaphore.try_acquire_many(count),
+            1 | 2 => semaphore.try_acquire_many_for(count, patience(chance)),
+            _ => Some(semaphore.acquire_many(count)),
+        };
+        permit.map_or(0, |permit| {
+            let before = out.fetch_add(count, Relaxed);
+            assert!(before + count <= PERMITS, "more permits are out than there are");
+            entries.fetch_add(1, Relaxed);
+            out.fetch_sub(count, Relaxed);
+            drop(permit);
+            1
+        })
+    };
+    run_threads(seed, act, || entries.load(Relaxed));
+    assert_eq!(semaphore.available_permits(), PERMITS, "a permit is lost");
+}
+
+/// Tries the condition variable: as many threads give tokens as take some. A taker that waits finds
+/// one in the end, unless a notification is lost.
+pub fn condvar<P: Policy>(seed: u64) {
+    let mut chance = Chance(!seed);
+    let tokens = BakeryMutex::<usize, P>::with_policy(0);
+    let arrived = PolicyCondvar::<P>::new();
+    let (pairs, times) = (1 + chance.below(5), 1 + chance.below(3));
+    let give = |chance: &mut Chance| {
+        let mut held = tokens.lock();
+        *held += 1;
+        let guard = (chance.below(2) == 0).then_some(held);
+        match chance.below(4) {
+            0 => _ = arrived.notify_all(),
+            _ => _ = arrived.notify_one(),
+        }
+        drop(guard);
+    };
+    let take = |chance: &mut Chance| {
+        let mut held = tokens.lock();
+        while *held == 0 {
+            match chance.below(2) {
+                0 => arrived.wait(&mut held),
+                _ => _ = arrived.wait_for(&mut held, patience(chance)),
+            }
+        }
+        *held -= 1;
+    };
+    thread::scope(|scope| {
+        for _ in 0..pairs {
+            let [mut one, mut other] = [chance.bits(), chance.bits()].map(Chance);
+            let (give, take) = (&give, &take);
+            scope.spawn(move || (0..times).for_each(|_| give(&mut one)));
+            scope.spawn(move || (0..times).for_each(|_| take(&mut other)));
+        }
+    });
+    assert_eq!(*tokens.lock(), 0, "a token is left");
+    assert!(!arrived.notify_one(), "somebody is counted that has left");
 }
