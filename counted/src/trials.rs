@@ -2,9 +2,11 @@
 //! over and bring closures, as a seed says.
 //!
 //! A trial fails if two are inside, if an entry is lost, if all threads wait, if a schedule does
-//! not end, or if a line is not given back to the pool. To add a lock is to add a line to
-//! [`trials`].
+//! not end, if somebody is still counted when all have left, or if a line is not given back to the
+//! pool. To add a lock is to add a line to [`trials`]. Locks that let in several, and condition
+//! variables, are tried by [`primitives`](crate::primitives).
 
+use std::fmt::Debug;
 use std::time::{Duration, Instant};
 
 use shuttle::thread;
@@ -17,6 +19,7 @@ use crate::lock::raw::{
 use crate::lock::sync::Ordering::Relaxed;
 use crate::lock::{Leased, Policy, Seat, Seated};
 use crate::lock_api::{Mutex, MutexGuard, RawMutexFair, RawMutexTimed};
+use crate::primitives::{condition, read_write, semaphore};
 use crate::{BakeryMutex, Bypass, RawBakeryMutex, RawTournamentMutex, Strict};
 
 /// A lock to try.
@@ -50,6 +53,12 @@ pub fn trials() -> Vec<Trial> {
         trial("owned_tournament", owned::<Tournament<7, Peterson>, 7>),
         trial("owned_tournament_swap", owned::<Tournament<5, PetersonSwap>, 5>),
         trial("owned_tournament_priority", owned::<Tournament<6, Priority>, 6>),
+        trial("bakery_condvar", condition::<Strict>),
+        trial("bakery_condvar_bypass", condition::<Bypass<2, 100>>),
+        trial("bakery_rwlock", read_write::<Strict>),
+        trial("bakery_rwlock_bypass", read_write::<Bypass<2, 100>>),
+        trial("bakery_semaphore", semaphore::<Strict>),
+        trial("bakery_semaphore_bypass", semaphore::<Bypass<2, 100>>),
     ]
 }
 
@@ -85,18 +94,23 @@ impl Data {
 }
 
 /// How long a thread waits that gives up at last.
-fn patience(chance: &mut Chance) -> Duration {
+pub(crate) fn patience(chance: &mut Chance) -> Duration {
     Duration::from_micros(chance.pick(&[0, 50, 100, 200, 1000, 10_000]))
 }
 
+/// Between 3 and 16 threads, half of the time no more than 5.
+pub(crate) fn how_many_threads(chance: &mut Chance) -> usize {
+    3 + if chance.below(2) == 0 { chance.below(3) } else { chance.below(14) }
+}
+
 /// Has between 3 and 16 threads act, up to three times each, and wants all their entries.
-fn run_threads(
+pub(crate) fn run_threads(
     seed: u64,
     act: impl Fn(&mut Chance) -> usize + Send + Sync,
     entries: impl FnOnce() -> usize,
 ) {
     let mut chance = Chance(!seed);
-    let threads = 3 + if chance.below(2) == 0 { chance.below(3) } else { chance.below(14) };
+    let threads = how_many_threads(&mut chance);
     let act = &act;
     let made: usize = thread::scope(|scope| {
         let run = |seed: u64| {
@@ -114,7 +128,7 @@ fn run_threads(
 /// Tries a drop-in lock.
 pub fn mutex<R>(seed: u64)
 where
-    R: RawMutexFair + RawMutexTimed<Duration = Duration, Instant = Instant> + Send + Sync,
+    R: RawMutexFair + RawMutexTimed<Duration = Duration, Instant = Instant> + Debug + Send + Sync,
 {
     let lock = Mutex::<R, Data>::new(Data::new());
     let enter = |mut guard: MutexGuard<'_, R, Data>, chance: &mut Chance| {
@@ -139,6 +153,19 @@ where
         guard.map_or(0, |guard| enter(guard, chance))
     };
     run_threads(seed, act, || lock.lock().entries);
+    assert_deserted(&lock);
+}
+
+/// Nobody is inside, in line or asleep, as the debug output of a drop-in lock tells.
+fn assert_deserted<R: RawMutexFair + Debug>(lock: &Mutex<R, Data>) {
+    let nobody = [
+        "Leased { here: 0b0, asleep_at_door: 0, asleep_in_hall: 0, asleep_in_line: 0",
+        "Pooled { inside: false, in_line: 0, waiting: 0, asleep: 0, passed: 0",
+    ];
+    // SAFETY: the raw mutex is only printed.
+    let text = format!("{:?}", unsafe { lock.raw() });
+    let is_deserted = nobody.iter().any(|nobody| text.starts_with(nobody));
+    assert!(is_deserted, "somebody is still counted: {text}");
 }
 
 /// Tries closures beside guards.
@@ -161,6 +188,7 @@ pub fn closures<P: Policy>(seed: u64) {
         }
     };
     run_threads(seed, act, || lock.lock().entries);
+    assert_deserted(&lock);
 }
 
 /// Tries owned seats, with a thread on each.

@@ -64,6 +64,13 @@ macro_rules! late {
 #[cfg(all(feature = "std", target_has_atomic = "64"))]
 pub(crate) use late;
 
+/// Runs what only a debug build does, and what must not change what is counted or who runs next.
+#[cfg(all(feature = "std", target_has_atomic = "64", not(exclusion_count)))]
+#[inline(always)]
+pub(crate) fn aside<R>(act: impl FnOnce() -> R) -> R {
+    act()
+}
+
 #[cfg(exclusion_count)]
 pub mod counted;
 
