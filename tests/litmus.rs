@@ -36,6 +36,13 @@ use exclusion::lock::{Leased, Seat, Seated};
 use exclusion::{BakeryCondvar, BakeryMutex};
 use lock_api::{Mutex, RawMutex};
 
+/// One litmus at a time: its threads need the cores.
+static CORES: std::sync::Mutex<()> = std::sync::Mutex::new(());
+
+fn have_the_cores() -> std::sync::MutexGuard<'static, ()> {
+    CORES.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
 /// A word on a cache line of its own.
 #[repr(align(128))]
 #[derive(Default)]
@@ -102,6 +109,7 @@ impl Inside {
 /// many rounds, and whether they met.
 fn meet_inside<L: RawLock + 'static>(time: Duration) -> (usize, bool) {
     const MOST_PAUSES: usize = 64;
+    let _cores = have_the_cores();
     within_two_minutes(move || {
         let mut cell = Seated::<L, Inside>::new(Inside::default());
         let [left, right] = first_two(&mut cell);
@@ -225,6 +233,7 @@ fn without_a_fence_two_meet_inside() {
 #[test]
 fn a_waiter_is_notified_as_the_holder_leaves() {
     const MOST_PAUSES: usize = 300;
+    let _cores = have_the_cores();
     let rounds = within_two_minutes(|| {
         let (mutex, condvar) = (BakeryMutex::new((0, 0)), BakeryCondvar::new());
         let meeting = Meeting::default();
@@ -285,6 +294,7 @@ fn a_waiter_is_notified_as_the_holder_leaves() {
 /// Three threads on two seats, with next to nothing between their entries: they fall asleep and are
 /// woken all the time, also by a contender in the middle of its doorway.
 fn nobody_sleeps_for_good<R: RawMutex + Send + Sync + 'static>() {
+    let _cores = have_the_cores();
     let entries = within_two_minutes(|| {
         let mutex = Mutex::<R, usize>::new(0);
         let end = Instant::now() + SOME_TIME;
@@ -298,7 +308,8 @@ fn nobody_sleeps_for_good<R: RawMutex + Send + Sync + 'static>() {
                 entries
             };
             let others = [scope.spawn(run), scope.spawn(run)];
-            let entries = run() + others.map(|it| it.join().expect("no panic")).iter().sum::<usize>();
+            let entries =
+                run() + others.map(|it| it.join().expect("no panic")).iter().sum::<usize>();
             assert_eq!(entries, *mutex.lock());
             entries
         })

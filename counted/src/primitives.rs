@@ -250,11 +250,8 @@ fn act_on_condition<P: Policy>(
                 drop(guard);
                 None
             };
-            let sent = if action == 4 {
-                condvar.notify_all()
-            } else {
-                usize::from(condvar.notify_one())
-            };
+            let sent =
+                if action == 4 { condvar.notify_all() } else { usize::from(condvar.notify_one()) };
             notices.sent.fetch_add(sent, Relaxed);
             drop(guard);
         }

@@ -8,9 +8,7 @@ use crate::lock::raw::{
 };
 use crate::lock::{Leased, Seated};
 use crate::peers::{Mcs, Ticket};
-use crate::{
-    BakeryCondvar, BakeryMutex, BakeryRwLock, BakerySemaphore, Bypass, TournamentMutex,
-};
+use crate::{BakeryCondvar, BakeryMutex, BakeryRwLock, BakerySemaphore, Bypass, TournamentMutex};
 
 /// Enters as one thread, runs what it is given, and leaves.
 pub type Entrance = Box<dyn FnMut(&mut (dyn FnMut() + Send)) + Send>;
@@ -198,7 +196,7 @@ pub fn subjects() -> Vec<Subject> {
                 })
             },
             word,
-            claim(Linear, Unbounded),
+            claim(Linear, Linear),
         ),
         subject(
             "bakery_rwlock_write",

@@ -28,7 +28,7 @@ fn counted(threads: &str) -> String {
 /// The cells of the rows of all tables, with their headings, without the last `omitted` ones and
 /// what is seen of the growth.
 fn cells(tables: &str, omitted: usize) -> Vec<Vec<String>> {
-    let rows = tables.lines().filter(|line| !line.is_empty() && !line.starts_with("|--"));
+    let rows = tables.lines().filter(|line| !line.is_empty() && !line.starts_with("| --"));
     rows.map(|line| {
         let mut cells: Vec<_> = line.split('|').map(|cell| cell.trim().to_owned()).collect();
         if cells.len() > 1 {
