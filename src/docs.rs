@@ -54,8 +54,8 @@ macro_rules! of_messages {
             "crate::docs::": "elections", "explored", "failures", "messages", "proofs",
                 "remedies";
             "crate::message::": "Bully", "BullyHalt", "BullyHalt::gated", "ChangRoberts", "Echo",
-                "Elected", "Election", "Epoch", "Extinction", "Graph", "LeLann", "Leadership",
-                "Renamed", "RingElection", "Witness";
+                "Elected", "Elected::planned", "Election", "Epoch", "Extinction", "Graph", "LeLann",
+                "Leadership", "Renamed", "RingElection", "Witness";
             "crate::message::": "Detector", "Detector::reliable", "Detector::unreliable", "Fence",
                 "Fenced", "Link", "Link::life", "Recovering", "Recovering::gated",
                 "Recovering::promised";

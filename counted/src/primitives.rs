@@ -258,3 +258,42 @@ fn act_on_condition<P: Policy>(
         _ => {}
     }
 }
+
+/// Tries the condition variable: as many threads give tokens as take some. A taker that waits finds
+/// one in the end, unless a notification is lost.
+pub fn tokens<P: Policy>(seed: u64) {
+    let mut chance = Chance(!seed);
+    let tokens = BakeryMutex::<usize, P>::with_policy(0);
+    let arrived = PolicyCondvar::<P>::new();
+    let (pairs, times) = (1 + chance.below(5), 1 + chance.below(3));
+    let give = |chance: &mut Chance| {
+        let mut held = tokens.lock();
+        *held += 1;
+        let guard = (chance.below(2) == 0).then_some(held);
+        match chance.below(4) {
+            0 => _ = arrived.notify_all(),
+            _ => _ = arrived.notify_one(),
+        }
+        drop(guard);
+    };
+    let take = |chance: &mut Chance| {
+        let mut held = tokens.lock();
+        while *held == 0 {
+            match chance.below(2) {
+                0 => arrived.wait(&mut held),
+                _ => _ = arrived.wait_for(&mut held, patience(chance)),
+            }
+        }
+        *held -= 1;
+    };
+    thread::scope(|scope| {
+        for _ in 0..pairs {
+            let [mut one, mut other] = [chance.bits(), chance.bits()].map(Chance);
+            let (give, take) = (&give, &take);
+            scope.spawn(move || (0..times).for_each(|_| give(&mut one)));
+            scope.spawn(move || (0..times).for_each(|_| take(&mut other)));
+        }
+    });
+    assert_eq!(*tokens.lock(), 0, "a token is left");
+    assert!(!arrived.notify_one(), "somebody is counted that has left");
+}

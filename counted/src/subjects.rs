@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use crate::cost::Growth;
 use crate::lock::raw::{
-    Bakery, BlackWhiteBakery, Peterson, PetersonSwap, Priority, RawLock, Tournament,
+    Bakery, BlackWhiteBakery, Peterson, PetersonSwap, Priority, RawLock, RawSharedLock, RwBakery,
+    Tournament,
 };
-use crate::lock::{Leased, Seated};
+use crate::lock::{Leased, Seat, Seated};
 use crate::peers::{Mcs, Ticket};
 use crate::{BakeryCondvar, BakeryMutex, BakeryRwLock, BakerySemaphore, Bypass, TournamentMutex};
 
@@ -38,27 +39,39 @@ pub struct Claim {
 pub const THREADS: [usize; 10] = [2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
 
 /// The ways in of a lock with owned seats.
-fn seated<L: RawLock + 'static, const N: usize>() -> Vec<Entrance> {
+fn seated<L: RawLock + 'static, const N: usize>(
+    enter: fn(&mut Seat<'static, L, ()>, &mut (dyn FnMut() + Send)),
+) -> Vec<Entrance> {
     // It lives as long as the program: an execution must not drop what its tasks may use.
     let cell: &'static Seated<L, ()> = Box::leak(Box::new(Seated::new(())));
     let seats = cell.take_seats::<N>().expect("nobody has taken them");
-    let enter = |mut seat: crate::lock::Seat<'static, L, ()>| -> Entrance {
-        Box::new(move |section| {
-            let _guard = seat.lock();
-            section();
-        })
-    };
-    seats.into_iter().map(enter).collect()
+    let one = |mut seat| -> Entrance { Box::new(move |section| enter(&mut seat, section)) };
+    seats.into_iter().map(one).collect()
+}
+
+/// Enters from a seat.
+fn lock<L: RawLock>(seat: &mut Seat<'static, L, ()>, section: &mut (dyn FnMut() + Send)) {
+    let _guard = seat.lock();
+    section();
+}
+
+/// Enters from a seat as a reader.
+fn read<L: RawSharedLock>(seat: &mut Seat<'static, L, ()>, section: &mut (dyn FnMut() + Send)) {
+    let _guard = seat.read();
+    section();
 }
 
 /// The same for each number of threads that there is a type for.
 macro_rules! seated {
     (|$n:ident| $lock:ty) => {
+        seated!(|$n| $lock, lock)
+    };
+    (|$n:ident| $lock:ty, $enter:ident) => {
         |threads| {
             macro_rules! of {
                 ($number:literal) => {{
                     const $n: usize = $number;
-                    Some(seated::<$lock, $n>())
+                    Some(seated::<$lock, $n>($enter))
                 }};
             }
             match threads {
@@ -128,6 +141,8 @@ pub fn subjects() -> Vec<Subject> {
     let word = claim(Constant, Constant);
     vec![
         subject("bakery", seated!(|N| Bakery<N>), bakery[0], bakery[1]),
+        subject("rw_bakery_read", seated!(|N| RwBakery<N>, read), bakery[0], bakery[1]),
+        subject("rw_bakery_write", seated!(|N| RwBakery<N>), bakery[0], bakery[1]),
         subject("black_white", seated!(|N| BlackWhiteBakery<N>), bakery[0], bakery[1]),
         subject("tournament", seated!(|N| Tournament<N, Peterson>), tree[0], tree[1]),
         subject("tournament_priority", seated!(|N| Tournament<N, Priority>), tree[0], tree[1]),
@@ -188,7 +203,7 @@ pub fn subjects() -> Vec<Subject> {
             claim(Linear, Linear),
         ),
         subject(
-            "bakery_rwlock_read",
+            "rw_lock_read",
             |threads| {
                 shared(threads, BakeryRwLock::new(()), |lock, _, section| {
                     let _guard = lock.read();
@@ -199,7 +214,7 @@ pub fn subjects() -> Vec<Subject> {
             claim(Linear, Linear),
         ),
         subject(
-            "bakery_rwlock_write",
+            "rw_lock_write",
             |threads| {
                 shared(threads, BakeryRwLock::new(()), |lock, _, section| {
                     let _guard = lock.write();
@@ -210,7 +225,7 @@ pub fn subjects() -> Vec<Subject> {
             claim(Linear, Unbounded),
         ),
         subject(
-            "bakery_semaphore",
+            "semaphore_of_half",
             |threads| {
                 // Half of the threads may be inside.
                 shared(threads, BakerySemaphore::new(threads / 2), |semaphore, _, section| {
@@ -222,7 +237,7 @@ pub fn subjects() -> Vec<Subject> {
             claim(Linear, Unbounded),
         ),
         subject(
-            "bakery_condvar",
+            "condvar",
             |threads| shared(threads, Monitor::new(), |monitor, _, section| monitor.run(section)),
             word,
             claim(Linear, Unbounded),

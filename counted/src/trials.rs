@@ -14,12 +14,13 @@ use shuttle::thread;
 use crate::chance::Chance;
 use crate::lock::counting::{self, AtomicUsize};
 use crate::lock::raw::{
-    Bakery, BlackWhiteBakery, Peterson, PetersonSwap, Priority, RawLock, Tournament,
+    Bakery, BlackWhiteBakery, Packed, Peterson, PetersonSwap, Priority, RawLock, RawSharedLock,
+    RwBakery, Tournament,
 };
 use crate::lock::sync::Ordering::Relaxed;
 use crate::lock::{Leased, Policy, Seat, Seated};
 use crate::lock_api::{Mutex, MutexGuard, RawMutexFair, RawMutexTimed};
-use crate::primitives::{condition, read_write, semaphore};
+use crate::primitives::{condition, read_write, semaphore, tokens};
 use crate::{BakeryMutex, Bypass, RawBakeryMutex, RawTournamentMutex, Strict};
 
 /// A lock to try.
@@ -49,16 +50,20 @@ pub fn trials() -> Vec<Trial> {
         trial("leased_tournament_swap", mutex::<Leased<Tournament<8, PetersonSwap>>>),
         trial("leased_tournament_priority", mutex::<Leased<Tournament<8, Priority>>>),
         trial("owned_bakery", owned::<Bakery<5>, 5>),
+        trial("owned_rw_bakery", readers::<RwBakery<5>, 5>),
+        trial("owned_rw_bakery_of_two", readers::<RwBakery<5, Packed, 2>, 5>),
         trial("owned_black_white", owned::<BlackWhiteBakery<5>, 5>),
         trial("owned_tournament", owned::<Tournament<7, Peterson>, 7>),
         trial("owned_tournament_swap", owned::<Tournament<5, PetersonSwap>, 5>),
         trial("owned_tournament_priority", owned::<Tournament<6, Priority>, 6>),
-        trial("bakery_condvar", condition::<Strict>),
-        trial("bakery_condvar_bypass", condition::<Bypass<2, 100>>),
-        trial("bakery_rwlock", read_write::<Strict>),
-        trial("bakery_rwlock_bypass", read_write::<Bypass<2, 100>>),
-        trial("bakery_semaphore", semaphore::<Strict>),
-        trial("bakery_semaphore_bypass", semaphore::<Bypass<2, 100>>),
+        trial("condvar", condition::<Strict>),
+        trial("condvar_bypass", condition::<Bypass<2, 100>>),
+        trial("condvar_tokens", tokens::<Strict>),
+        trial("condvar_tokens_bypass", tokens::<Bypass<2, 100>>),
+        trial("rw_lock", read_write::<Strict>),
+        trial("rw_lock_bypass", read_write::<Bypass<2, 100>>),
+        trial("semaphore", semaphore::<Strict>),
+        trial("semaphore_bypass", semaphore::<Bypass<2, 100>>),
     ]
 }
 
@@ -90,6 +95,17 @@ impl Data {
         assert!(self.is_inside, "two were inside");
         self.entries = before + 1;
         self.is_inside = false;
+    }
+
+    /// A look, in the middle of which others run.
+    ///
+    /// # Panics
+    /// When somebody writes.
+    pub fn look(&self) {
+        assert!(!self.is_inside, "a writer is inside");
+        let before = self.entries;
+        self.word.load(Relaxed);
+        assert!(!self.is_inside && self.entries == before, "a writer was inside");
     }
 }
 
@@ -225,4 +241,41 @@ fn act_on<L: RawLock>(seat: &mut Seat<'_, L, Data>, chance: &mut Chance) -> usiz
         guard.enter();
         1
     })
+}
+
+/// Tries owned seats that read and write, with a thread on each.
+pub fn readers<L: RawSharedLock, const N: usize>(seed: u64) {
+    let mut chance = Chance(!seed);
+    let mut cell = Seated::<L, Data>::new(Data::new());
+    let made: usize = thread::scope(|scope| {
+        let seats = cell.seats::<N>().map(|seat| (seat, Chance(chance.bits())));
+        let handles: Vec<_> = seats
+            .into_iter()
+            .map(|(mut seat, mut chance)| {
+                scope.spawn(move || {
+                    let times = 1 + chance.below(3);
+                    (0..times).map(|_| read_or_act(&mut seat, &mut chance)).sum::<usize>()
+                })
+            })
+            .collect();
+        handles.into_iter().map(|handle| handle.join().expect("no thread panics")).sum()
+    });
+    assert_eq!(made, cell.into_inner().entries, "an entry is lost");
+}
+
+/// Reads from a seat, or acts on it. Says how often it wrote.
+fn read_or_act<L: RawSharedLock>(seat: &mut Seat<'_, L, Data>, chance: &mut Chance) -> usize {
+    let guard = match chance.below(6) {
+        0 => seat.try_read(),
+        1 => {
+            let end = counting::elapsed() + patience(chance);
+            seat.read_unless(|| counting::elapsed() >= end)
+        }
+        2 | 3 => Some(seat.read()),
+        _ => return act_on(seat, chance),
+    };
+    if let Some(data) = guard {
+        data.look();
+    }
+    0
 }

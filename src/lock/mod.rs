@@ -43,7 +43,7 @@ pub mod lines {
     pub use super::pooled::pool::{all_are_back, give, take};
 }
 
-pub use owned::{Seat, SeatGuard, Seated};
+pub use owned::{Seat, SeatGuard, SeatReadGuard, Seated};
 
 // Leasing a seat takes a compare-and-swap.
 #[cfg(all(feature = "std", target_has_atomic = "64"))]
@@ -88,8 +88,9 @@ pub use pooled::condition::Condition;
 pub use pooled::{Pooled, Turn};
 #[cfg(all(feature = "std", target_has_atomic = "64"))]
 pub use rwlock::{
-    BakeryRwLock, BakeryRwLockReadGuard, BakeryRwLockWriteGuard, MappedBakeryRwLockReadGuard,
-    MappedBakeryRwLockWriteGuard, PolicyRwLock, RawBakeryRwLock, Reading, Writing,
+    BakeryRwLock, BakeryRwLockReadGuard, BakeryRwLockUpgradableReadGuard, BakeryRwLockWriteGuard,
+    MappedBakeryRwLockReadGuard, MappedBakeryRwLockWriteGuard, PolicyRwLock, RawBakeryRwLock,
+    Reading, Upgradable, Writing,
 };
 #[cfg(all(feature = "std", target_has_atomic = "64"))]
 pub use semaphore::{BakeryPermit, BakerySemaphore};

@@ -7,6 +7,8 @@ pub mod baton;
 #[cfg(feature = "message")]
 pub mod by_hand;
 pub mod chance;
+#[cfg(feature = "check")]
+pub mod exhaust;
 pub mod flawed;
 #[cfg(feature = "message")]
 pub mod happened_before;

@@ -93,7 +93,7 @@ mod machine {
 
     #[cfg(all(feature = "std", target_has_atomic = "64"))]
     pub(crate) use super::cells::Late;
-    pub(crate) use super::cells::{MutPtr, UnsafeCell};
+    pub(crate) use super::cells::{ConstPtr, MutPtr, UnsafeCell};
 
     /// Orders everything before it against everything after it, stores against later loads too.
     #[inline(always)]
@@ -229,6 +229,9 @@ mod cells {
     /// A pointer into an [`UnsafeCell`]; under loom it also marks the cell as being written.
     pub(crate) struct MutPtr<T>(*mut T);
 
+    /// A pointer into an [`UnsafeCell`]; under loom it also marks the cell as being read.
+    pub(crate) struct ConstPtr<T>(*const T);
+
     impl<T> UnsafeCell<T> {
         pub(crate) const fn new(value: T) -> Self {
             Self(core::cell::UnsafeCell::new(value))
@@ -242,6 +245,18 @@ mod cells {
         pub(crate) fn get_mut(&self) -> MutPtr<T> {
             MutPtr(self.0.get())
         }
+
+        #[inline]
+        pub(crate) fn get(&self) -> ConstPtr<T> {
+            ConstPtr(self.0.get())
+        }
+    }
+
+    impl<T> ConstPtr<T> {
+        #[inline]
+        pub(crate) fn with<R>(&self, access: impl FnOnce(*const T) -> R) -> R {
+            access(self.0)
+        }
     }
 
     impl<T> MutPtr<T> {
@@ -254,7 +269,7 @@ mod cells {
 
 #[cfg(exclusion_loom)]
 mod modelled {
-    pub(crate) use loom::cell::{MutPtr, UnsafeCell};
+    pub(crate) use loom::cell::{ConstPtr, MutPtr, UnsafeCell};
     pub(crate) use loom::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize};
 
     /// A value that is made when it is first used, since loom's atomics cannot be made in a

@@ -20,7 +20,7 @@ pub mod ledger;
 pub(crate) mod parking_lot_core;
 mod tasks;
 
-pub(crate) use super::cells::{Late, MutPtr, UnsafeCell};
+pub(crate) use super::cells::{ConstPtr, Late, MutPtr, UnsafeCell};
 
 use super::Ordering;
 use ledger::Access;
