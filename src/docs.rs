@@ -26,7 +26,7 @@ macro_rules! of_locks {
             "crate::lock::": "Leased", "Seated", "raw", "wait";
             "crate::lock::raw::": "Bakery", "BlackWhiteBakery", "Packed", "Padded", "Peterson",
                 "PetersonSwap", "Priority", "RawLock", "Tournament", "Waiting", "Withdrawn";
-            "crate::docs::": "cost", "shared_memory", "verification", "which_lock";
+            "crate::docs::": "cost", "mutants", "shared_memory", "verification", "which_lock";
         }
     };
 }
@@ -40,6 +40,8 @@ macro_rules! of_locks_by_another_name {
             "take_seats" => "crate::lock::Seated::take_seats";
             "seat_unchecked" => "crate::lock::Seated::seat_unchecked";
             "lock_unless" => "crate::lock::Seat::lock_unless";
+            "cost.svg" =>
+                "https://raw.githubusercontent.com/exclusion-rs/exclusion/main/docs/cost.svg";
         }
     };
 }
@@ -190,6 +192,10 @@ pub mod parity {}
 #[doc = labels!()]
 #[doc = include_str!("../docs/cost.md")]
 pub mod cost {}
+
+#[doc = labels!()]
+#[doc = include_str!("../docs/mutants.md")]
+pub mod mutants {}
 
 /// The examples of the README are tested too.
 #[cfg(all(doctest, feature = "message"))]
