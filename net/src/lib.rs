@@ -42,6 +42,8 @@ mod node;
 #[cfg(test)]
 mod scratch;
 mod store;
+#[cfg(feature = "majority")]
+pub mod majority;
 pub mod strict;
 
 pub use exclusion::message::Fence;
