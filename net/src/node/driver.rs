@@ -316,24 +316,22 @@ where
 
     /// Lets the next user in that still waits. Says whether there is one.
     fn admit(&mut self, resource: usize, fence: Fence) -> bool {
-        while let Some(waiter) = self.lines[resource].next() {
-            let Some(orders) = self.guards.orders.upgrade() else { return false };
-            let (over, store) = (self.guards.over.clone(), self.store.clone());
-            let ticket = waiter.ticket;
-            let guard = Guard::new(Desk { orders, over, store }, resource, ticket, fence);
-            let name = self.name(resource);
-            let waited = waiter.since.elapsed();
-            waiter.span.in_scope(|| debug!(resource = name, %fence, ?waited, "entered"));
-            let span = tracing::debug_span!(parent: &self.epoch, "inside", resource = name, %fence);
-            let holder = Holder { ticket, fence, since: Instant::now(), _span: span };
-            metrics::counter!("exclusion_net_entries_total").increment(1);
-            metrics::histogram!("exclusion_net_wait_seconds").record(waited);
-            // If it stops waiting now, the guard is dropped, and says so as any other does.
-            self.lines[resource].inside = Some(holder);
-            let _ = waiter.reply.send(Ok(guard));
-            return true;
-        }
-        false
+        let Some(waiter) = self.lines[resource].next() else { return false };
+        let Some(orders) = self.guards.orders.upgrade() else { return false };
+        let (over, store) = (self.guards.over.clone(), self.store.clone());
+        let ticket = waiter.ticket;
+        let guard = Guard::new(Desk { orders, over, store }, resource, ticket, fence);
+        let name = self.name(resource);
+        let waited = waiter.since.elapsed();
+        waiter.span.in_scope(|| debug!(resource = name, %fence, ?waited, "entered"));
+        let span = tracing::debug_span!(parent: &self.epoch, "inside", resource = name, %fence);
+        let holder = Holder { ticket, fence, since: Instant::now(), _span: span };
+        metrics::counter!("exclusion_net_entries_total").increment(1);
+        metrics::histogram!("exclusion_net_wait_seconds").record(waited);
+        // If it stops waiting now, the guard is dropped, and says so as any other does.
+        self.lines[resource].inside = Some(holder);
+        let _ = waiter.reply.send(Ok(guard));
+        true
     }
 
     fn refuse_all(&mut self, why: &Down) {
