@@ -22,10 +22,12 @@ macro_rules! targets {
 macro_rules! of_locks {
     () => {
         items! {
-            "crate::": "BakeryMutex", "BakerySemaphore", "Bypass", "TournamentMutex";
-            "crate::lock::": "Leased", "Seated", "raw", "wait";
+            "crate::": "BakeryMutex", "BakeryReentrantMutex", "BakerySemaphore", "Bypass",
+                "TournamentMutex";
+            "crate::lock::": "Leased", "Seat", "Seated", "raw", "wait";
             "crate::lock::raw::": "Bakery", "BlackWhiteBakery", "Packed", "Padded", "Peterson",
-                "PetersonSwap", "Priority", "RawLock", "Tournament", "Waiting", "Withdrawn";
+                "PetersonSwap", "Priority", "RawLock", "RwBakery", "Tournament", "Waiting",
+                "Withdrawn";
             "crate::docs::": "cost", "mutants", "shared_memory", "verification", "which_lock";
         }
     };

@@ -188,3 +188,5 @@ pub use lock::{
     BakeryMutex, BakeryMutexGuard, Bypass, MappedBakeryMutexGuard, MappedTournamentMutexGuard,
     RawBakeryMutex, RawTournamentMutex, Strict, TournamentMutex, TournamentMutexGuard,
 };
+#[cfg(all(feature = "std", target_has_atomic = "ptr"))]
+pub use lock::{BakeryReentrantMutex, BakeryReentrantMutexGuard};

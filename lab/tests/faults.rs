@@ -13,12 +13,9 @@ use common::{assert_wrong_usage, lab};
 use exclusion::message::check::Outcome;
 use exclusion::message::registry::{ALGORITHMS, Algorithm, Shipped, Size, Visitor};
 use exclusion::message::{Trace, replay};
-<<<<<<< HEAD
 use lab::count::safety::{self, Safety};
-=======
 use lab::explore::broken::{Broken, with_broken, with_mended};
 use lab::explore::exploration::{Explorable, Explored, Explorer, ModelVisitor};
->>>>>>> h15
 use lab::explore::faults::{Cell, Plague, Seat, explore, markdown, plagues, reach};
 
 const BEGIN: &str = "<!-- faults -->\n";

@@ -39,6 +39,8 @@ mod node;
 #[cfg(test)]
 mod scratch;
 mod store;
+#[cfg(feature = "majority")]
+pub mod majority;
 pub mod strict;
 
 pub use exclusion::message::Fence;

@@ -65,6 +65,7 @@ edges! { "gate":
     CALL = Acquire;
 }
 
+const NOBODY: u64 = 0;
 const WAITS: u64 = 1;
 const ALL: u64 = 1 << 1;
 const CLOSED: u64 = 1 << 2;
@@ -159,6 +160,12 @@ impl<P: Policy> Gate<P> {
     fn change(&self, from: u64, to: u64, ordering: Ordering) -> Result<(), u64> {
         // Relaxed failure: we look again, or give up.
         self.word.compare_exchange_weak(from, to, ordering, Ordering::Relaxed).map(|_| ())
+    }
+
+    /// Takes units if nobody is here: no look before it, for those that want to be alone.
+    #[inline]
+    pub(super) fn find_nobody(&self, share: Share) -> bool {
+        self.change(NOBODY, share.bits(), ENTER.ordering()).is_ok()
     }
 
     /// Takes units unless that means waiting.
@@ -300,13 +307,18 @@ impl<P: Policy> Gate<P> {
     #[inline]
     pub(super) fn leave(&self, units: usize) {
         let bits = units as u64 * UNIT;
-        let word = self.word.fetch_sub(bits, LEAVE.ordering()) - bits;
-        if word & (WAITS | UPGRADES) != 0 {
-            self.leave_others(word);
+        // Only whether anything is left: a subtraction that tells no more is quicker.
+        if self.word.fetch_sub(bits, LEAVE.ordering()) != bits {
+            // The word may be newer than what we left. A head that slept then still does, or has
+            // been served since.
+            let word = self.look();
+            if word & (WAITS | UPGRADES) != 0 {
+                self.leave_others(word);
+            }
         }
     }
 
-    /// What is left to do for a thread that has given units back, and left this.
+    /// What is left to do for a thread that has given units back, and has seen this.
     #[cold]
     #[inline(never)]
     fn leave_others(&self, word: u64) {

@@ -123,7 +123,8 @@ impl<P: Policy> RawBakeryRwLock<P> {
 
     #[inline]
     fn write_until(&self, deadline: time::Deadline) -> Option<Writing> {
-        self.0.enter(WRITE, deadline).then_some(Writing(()))
+        let entered = self.0.find_nobody(WRITE) || self.0.enter(WRITE, deadline);
+        entered.then_some(Writing(()))
     }
 }
 
@@ -193,7 +194,7 @@ unsafe impl<P: Policy> lock_api::RawRwLock for RawBakeryRwLock<P> {
 
     #[inline]
     fn try_lock_exclusive(&self) -> Option<Writing> {
-        self.0.try_enter(WRITE).then_some(Writing(()))
+        (self.0.find_nobody(WRITE) || self.0.try_enter(WRITE)).then_some(Writing(()))
     }
 
     #[inline]
