@@ -26,7 +26,7 @@ macro_rules! of_locks {
             "crate::lock::": "Leased", "Seated", "raw", "wait";
             "crate::lock::raw::": "Bakery", "BlackWhiteBakery", "Packed", "Padded", "Peterson",
                 "PetersonSwap", "Priority", "RawLock", "Tournament", "Waiting", "Withdrawn";
-            "crate::docs::": "cost", "shared_memory", "verification", "which_lock";
+            "crate::docs::": "cost", "parity", "shared_memory", "verification", "which_lock";
         }
     };
 }

@@ -253,7 +253,7 @@ fn a_refuted_property_is_told_with_its_trace_and_fails() {
 fn explorations_of_what_cannot_be_are_wrong_usage() {
     for (arguments, reason) in [
         (&["lampost"][..], "no algorithm is called 'lampost'"),
-        (&["lampost"], "locks over registers: bakery, black_white_bakery, tournament"),
+        (&["lampost"], "locks over registers: bakery, black_white, tournament"),
         (&["lampost", "--explore"], "no algorithm is called 'lampost'"),
         (&["lamport", "--requests", "0"], "where nobody wants in there is nothing to explore"),
         (&["lamport", "--requests", "0,0,0"], "where nobody wants in"),

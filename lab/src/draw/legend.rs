@@ -17,12 +17,15 @@ enum Sign {
     Leads,
     Follows,
     Token,
+    Gone,
 }
 
 /// What a picture shows beside messages.
 #[derive(Clone, Copy)]
 pub(super) struct Shows {
     pub(super) election: bool,
+    /// Whether a node goes down.
+    pub(super) down: bool,
     pub(super) token: bool,
 }
 
@@ -42,6 +45,9 @@ impl Legend {
             (Sign::Delayed, "goes down"),
         ];
         let mut others: Vec<_> = if shows.election { of_elections.into() } else { of_locks.into() };
+        if shows.down && !shows.election {
+            others.push((Sign::Gone, "is down"));
+        }
         if shows.token {
             others.push((Sign::Token, "has the token"));
         }
@@ -77,6 +83,12 @@ impl Legend {
                 Sign::Token => line(format_args!(
                     r#"<line class="token" x1="{x}" x2="{:.1}" y1="{middle}" y2="{middle}"/>"#,
                     x + 24.0
+                )),
+                Sign::Gone => line(format_args!(
+                    r#"<line class="life" x1="{x}" x2="{1:.1}" y1="{middle}" y2="{middle}"/><line class="gone" x1="{x}" x2="{1:.1}" y1="{middle}" y2="{middle}"/><path class="delayed" d="M{0:.1} {2:.1}l12 12m0 -12l-12 12"/>"#,
+                    x + 6.0,
+                    x + 24.0,
+                    middle - 6.0
                 )),
                 Sign::Asks => line(format_args!(
                     r#"<circle class="asks" cx="{:.1}" cy="{middle}" r="4"/>"#,

@@ -145,7 +145,7 @@ impl RegisterLock {
     pub fn name(self) -> &'static str {
         match self {
             Self::Bakery => "bakery",
-            Self::BlackWhiteBakery => "black_white_bakery",
+            Self::BlackWhiteBakery => "black_white",
             Self::Tournament => "tournament",
         }
     }

@@ -127,7 +127,7 @@ const ROUND: &[Extent] = &[slow(&[1, 0, 0]), slow(&[1; 3]), slow(&[1; 4]), slow(
 /// order of the registry.
 const SCOPES: &[(&str, &[&[Extent]])] = &[
     ("bakery", &[SEATS]),
-    ("black_white_bakery", &[SEATS]),
+    ("black_white", &[SEATS]),
     ("tournament", &[SEATS]),
     ("central_coordinator", &[USUAL, QUICK]),
     // By order of asking: the others come often enough to pass, however slow messages are.
