@@ -256,7 +256,10 @@ mod in_a_browser {
         let seen: Stepped = serde_json::from_str(&json).expect("what the script writes");
         assert!(seen.label.contains("Arrow keys"), "{}", seen.label);
         assert!(seen.whole.hidden && seen.whole.later == 0 && seen.whole.now == 0);
-        assert_eq!(seen.whole, seen.escaped, "Escape shows the whole picture again");
+        let picture = |moment: &Moment| {
+            (moment.count.clone(), moment.hidden, moment.later, moment.shown, moment.now)
+        };
+        assert_eq!(picture(&seen.whole), picture(&seen.escaped), "Escape shows all of it again");
         assert_eq!(seen.back, seen.steps[seen.steps.len() - 2], "back is where it was before");
 
         let scene = Scene::of("ricart_agrawala").expect("it has a scene");
@@ -271,7 +274,8 @@ mod in_a_browser {
             // What has happened is shown, and what comes later is dimmed.
             assert!(moment.shown >= shown, "something vanishes at step {step}");
             shown = moment.shown;
-            assert_eq!(moment.later == 0, step == total, "at step {step}");
+            assert!(moment.later > 0 || step > 0, "before the first step all is to come");
+            assert!(moment.later == 0 || step < total, "after the last step nothing is");
             // The state machine's own state after these events, by a replay of its own.
             let so_far = Trace { events: trace.events[..events].to_vec() };
             let nodes = replay(cluster.clone(), &so_far).expect("it happens again");

@@ -91,7 +91,7 @@ impl From<&'static Algorithm> for Listed {
         let messages = algorithm.messages.replace("**", "");
         Self::Algorithm {
             name: algorithm.name,
-            what: format!("{}{on}; messages per entry: {messages}", algorithm.paper),
+            what: format!("{}{on}; per entry: {messages}", algorithm.paper),
             implemented_by: algorithm.implemented_by,
             paper: algorithm.paper,
             family: algorithm.family.to_string(),

@@ -10,6 +10,7 @@ use exclusion::message::sim::{Contest, Delay, Fault, Notices};
 use exclusion::message::{Event, Happening, NodeId, Notice, Trace};
 use serde::Serialize;
 
+use crate::label::wrapped;
 use crate::played::Played;
 
 /// An election to be run.
@@ -217,8 +218,8 @@ pub fn story(trace: &Trace) -> String {
         let settles = settles.map(|leadership| format!("settles on {leadership}"));
         let does: Vec<_> = sent.chain(settles).collect();
         let does = if does.is_empty() { String::new() } else { format!(": {}", does.join("; ")) };
-        writeln!(lines, "  {:>7.2} T  {} {said}{does}", event.time.as_units(), event.node)
-            .expect("a string takes it");
+        let head = format!("  {:>7.2} T  ", event.time.as_units());
+        lines += &wrapped(&head, &format!("{} {said}{does}", event.node));
     }
     lines
 }
