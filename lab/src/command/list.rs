@@ -6,6 +6,7 @@ use clap::Args;
 use exclusion::message::Channels;
 use exclusion::message::registry::{ALGORITHMS, Algorithm, ELECTIONS, ElectionAlgorithm, Size};
 use lab::explore::broken::{BROKEN, Broken};
+use lab::explore::elected::ELECTED;
 use lab::explore::scope::RegisterLock;
 use lab::label::wrapped;
 use lab::measure::contention::measurables;
@@ -77,6 +78,9 @@ enum Listed {
         /// Whether `lab check` explores it, register by register.
         explored: bool,
     },
+    /// A lock that starts from an election.
+    #[serde(rename = "lock")]
+    ElectedLock { name: &'static str, what: String },
     Broken {
         name: &'static str,
         /// What is wrong with it.
@@ -160,6 +164,8 @@ fn what_is(lock: &str) -> &'static str {
         "bakery_with" => "BakeryMutex::with: strict order, sections run by one thread",
         "bakery_bypass" => "BakeryMutex<T, Bypass>: newcomers may pass for a while",
         "tournament" => "TournamentMutex: a tree of locks for two",
+        "rw_bakery" => "the bakery with readers, over registers",
+        "rw_bakery_of_two" => "the same, with at most two readers at a time",
         "black_white" => "Taubenfeld's bakery with bounded tickets",
         "std" => "std::sync::Mutex",
         "parking_lot" => "parking_lot::Mutex",
@@ -184,7 +190,7 @@ impl List {
         }
         let broken =
             |&Broken { name, why, violates }: &Broken| Listed::Broken { name, what: why, violates };
-        let groups: [(&str, Vec<Listed>); 4] = [
+        let groups: [(&str, Vec<Listed>); 5] = [
             (
                 "Algorithms (`lab messages`, `lab check`, `lab diagram`)",
                 ALGORITHMS.iter().map(Listed::from).collect(),
@@ -193,7 +199,14 @@ impl List {
                 "Elections (`lab elect`, `lab check`, `lab diagram`)",
                 ELECTIONS.iter().map(Listed::from).collect(),
             ),
-            ("Locks (`lab locks`; bakery, black_white and tournament also `lab check`)", locks()),
+            ("Locks (`lab locks`; those over registers `lab check`)", locks()),
+            (
+                "Locks that start from an election (`lab check`)",
+                ELECTED
+                    .iter()
+                    .map(|name| Listed::ElectedLock { name, what: started(name) })
+                    .collect(),
+            ),
             (
                 "Broken on purpose, to be refuted (`lab check`, `lab diagram`)",
                 BROKEN.iter().map(broken).collect(),
@@ -210,6 +223,12 @@ impl List {
     }
 }
 
+/// A lock that starts from an election, in a few words.
+fn started(name: &str) -> String {
+    let (lock, election) = name.split_once("_by_").unwrap_or((name, "election"));
+    format!("{lock}, whose start is settled by {election}")
+}
+
 /// A line for people.
 fn line(listed: &Listed) -> String {
     let (name, what) = match listed {
@@ -221,6 +240,7 @@ fn line(listed: &Listed) -> String {
                 most_threads.map_or_else(String::new, |it| format!("; at most {it} threads"));
             (name, format!("{what}{most}"))
         }
+        Listed::ElectedLock { name, what } => (name, what.clone()),
         Listed::Broken { name, what, violates } => (name, format!("{violates}: {what}")),
     };
     wrapped(&format!("  {name:26} "), &what)

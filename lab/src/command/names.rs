@@ -4,6 +4,7 @@ use std::convert::Infallible;
 
 use exclusion::message::registry::{ALGORITHMS, ELECTIONS};
 use lab::explore::broken::BROKEN;
+use lab::explore::elected::ELECTED;
 use lab::explore::scope::RegisterLock;
 use lab::measure::contention::measurables;
 
@@ -11,9 +12,10 @@ fn known() -> impl Iterator<Item = &'static str> {
     let algorithms = ALGORITHMS.iter().map(|algorithm| algorithm.name);
     let elections = ELECTIONS.iter().map(|election| election.name);
     let locks = RegisterLock::ALL.into_iter().map(RegisterLock::name);
+    let started = ELECTED.iter().copied();
     let measured = measurables().into_iter().map(|lock| lock.name);
-    let broken = BROKEN.iter().map(|broken| broken.name);
-    algorithms.chain(elections).chain(locks).chain(measured).chain(broken)
+    let sound = algorithms.chain(elections).chain(started).chain(locks).chain(measured);
+    sound.chain(BROKEN.iter().map(|broken| broken.name))
 }
 
 /// Without what differs between `RicartAgrawala` and `ricart_agrawala`.

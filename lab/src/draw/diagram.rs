@@ -4,8 +4,9 @@ use std::fmt::Write;
 
 use exclusion::message::{NodeId, Time, Trace};
 
-use super::drawing::{Drawing, Moment};
-use super::legend::{Legend, name_of, star};
+use super::drawing::{Drawing, Moment, stepped};
+use super::fates::Canvas;
+use super::legend::{Legend, name_of};
 use super::palette::{COLOURS, colour};
 
 const LEFT: f64 = 60.0;
@@ -88,15 +89,7 @@ impl Diagram<'_> {
         let height = top + ROW * drawing.nodes as f64 + 40.0 + named;
         let x = |time: Time| LEFT + time.as_units() * scale;
         let until = |to: Option<Moment>| x(to.map_or(drawing.end, |to| to.time));
-        // By how many events something is there, and by how many it is over: on a page, where the
-        // run is stepped through.
-        let stepped = |from: Moment, to: Option<Moment>| match (alone, to) {
-            (true, _) => String::new(),
-            (false, None) => format!(r#" data-at="{}""#, from.events),
-            (false, Some(to)) => {
-                format!(r#" data-at="{}" data-to="{}""#, from.events, to.events)
-            }
-        };
+        let stepped = |from: Moment, to: Option<Moment>| stepped(!alone, from, to);
         let place = match alone {
             true => String::new(),
             false => format!(r#" data-left="{LEFT}" data-scale="{scale:.3}""#),
@@ -151,6 +144,8 @@ impl Diagram<'_> {
                 escape(&verdict.text)
             ));
         }
+        let canvas = Canvas { x, y, end: drawing.end, row: ROW, on_a_page: !alone };
+        drawing.fates.draw_behind(&canvas, &mut line);
         for node in NodeId::all(drawing.nodes) {
             line(format_args!(
                 r#"<line class="life" x1="{LEFT}" x2="{:.1}" y1="{1:.1}" y2="{1:.1}"/><text class="node" x="16" y="{2:.1}">{node}</text>"#,
@@ -216,25 +211,7 @@ impl Diagram<'_> {
             let (x, y, stepped) = (x(now.time), y(node), stepped(now, None));
             line(format_args!(r#"<circle class="asks"{stepped} cx="{x:.1}" cy="{y:.1}" r="4"/>"#));
         }
-        for down in &drawing.election.down {
-            let (left, right, y) = (x(down.from.time), until(down.to), y(down.node));
-            let stepped = stepped(down.from, down.to);
-            line(format_args!(
-                r#"<line class="gone"{stepped} x1="{left:.1}" x2="{right:.1}" y1="{y:.1}" y2="{y:.1}"/><path class="delayed"{stepped} d="M{:.1} {:.1}l12 12m0 -12l-12 12"/>"#,
-                left - 6.0,
-                y - 6.0
-            ));
-        }
-        for &(node, now) in &drawing.election.follows {
-            let (x, y, stepped) = (x(now.time), y(node), stepped(now, None));
-            line(format_args!(
-                r#"<circle class="follows"{stepped} cx="{x:.1}" cy="{y:.1}" r="5"/>"#
-            ));
-        }
-        for &(node, now) in &drawing.election.leads {
-            let (x, y, stepped) = (x(now.time), y(node), stepped(now, None));
-            line(format_args!(r#"<path class="leads"{stepped} d="{}"/>"#, star(x, y)));
-        }
+        drawing.fates.draw(&canvas, &mut line);
         for &(node, now) in &drawing.delayed {
             let (x, y, stepped) = (x(now.time), y(node), stepped(now, None));
             line(format_args!(
@@ -269,14 +246,16 @@ pub const STYLE: &str = "\
 .spacetime .life{stroke:#444;stroke-width:1.4}.spacetime .tick{stroke:#ddd}.spacetime .inside{fill:#f4a340;opacity:.75}\
 .spacetime .message{stroke-width:1.6}.spacetime .asks{fill:#222}.spacetime .delayed{stroke:#d6455d;stroke-width:2;fill:none}\
 .spacetime .gone{stroke:#fff;stroke-width:3;stroke-dasharray:6 6}.spacetime .leads{fill:#f4a340;stroke:#222}\
-.spacetime .follows{fill:#fff;stroke:#222;stroke-width:1.4}\
+.spacetime .follows{fill:#fff;stroke:#222;stroke-width:1.4}.spacetime .cut{fill:#777;opacity:.16}\
+.spacetime .paused{stroke:#8a8f98;stroke-width:7;opacity:.8}.spacetime .epoch{stroke:#1f9d76;stroke-width:4}\
+.spacetime .suspects{fill:#d6455d;stroke:#fff}.spacetime .trusts{fill:#fff;stroke:#d6455d;stroke-width:1.6}\
 .spacetime .entry{stroke:#9a5b00;stroke-width:2}.spacetime .moment{fill:#666;font-size:10px}\
 .spacetime .token{stroke:#7b5bd6;stroke-width:4}.spacetime .violation{fill:#d6455d;opacity:.28}\
 .spacetime .wrong{fill:#b3202f;font-weight:600}\
 @media(prefers-color-scheme:dark){.spacetime text{fill:#eee}.spacetime .label{fill:#aaa}.spacetime .paper{fill:#16181c}\
 .spacetime .life{stroke:#bbb}.spacetime .tick{stroke:#333}.spacetime .asks{fill:#eee}\
 .spacetime .moment{fill:#aaa}.spacetime .wrong{fill:#ff8a95}.spacetime .token{stroke:#a78bff}\
-.spacetime .gone{stroke:#16181c}.spacetime .leads{stroke:#eee}.spacetime .follows{fill:#16181c;stroke:#eee}}";
+.spacetime .gone{stroke:#16181c}.spacetime .suspects{stroke:#16181c}.spacetime .trusts{fill:#16181c}.spacetime .leads{stroke:#eee}.spacetime .follows{fill:#16181c;stroke:#eee}}";
 
 /// Text that is not taken for markup.
 pub fn escape(text: &str) -> String {

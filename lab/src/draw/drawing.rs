@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
-use exclusion::message::{Event, Happening, NodeId, Notice, Time, Trace};
+use exclusion::message::{Event, Happening, NodeId, Time, Trace};
 
+use super::fates::Fates;
 use super::legend::Shows;
 use super::violation::Verdict;
 
@@ -12,6 +13,16 @@ use super::violation::Verdict;
 pub(super) struct Moment {
     pub(super) time: Time,
     pub(super) events: usize,
+}
+
+/// By how many events something is there, and by how many it is over: for a page on which the run is
+/// stepped through. Nothing in a picture by itself.
+pub(super) fn stepped(on_a_page: bool, from: Moment, to: Option<Moment>) -> String {
+    match (on_a_page, to) {
+        (false, _) => String::new(),
+        (true, None) => format!(r#" data-at="{}""#, from.events),
+        (true, Some(to)) => format!(r#" data-at="{}" data-to="{}""#, from.events, to.events),
+    }
 }
 
 /// From when to when something was so at a node; without an end, until the trace ends.
@@ -47,38 +58,8 @@ pub(super) struct Drawing<'a> {
     pub(super) token: Vec<Span>,
     /// What went wrong at the end, and when that was.
     pub(super) violation: Option<(Verdict, Moment)>,
-    /// What befell the nodes, and who leads, if it is an election.
-    pub(super) election: Scenes,
-}
-
-/// What there is to draw of an election.
-#[derive(Default)]
-pub(super) struct Scenes {
-    /// From when to when a node was down.
-    pub(super) down: Vec<Span>,
-    /// Which node settled on itself, and when.
-    pub(super) leads: Vec<(NodeId, Moment)>,
-    /// Which node settled on another, and when.
-    pub(super) follows: Vec<(NodeId, Moment)>,
-}
-
-impl Scenes {
-    /// Takes an event, if it is about an election or a crash.
-    fn note(&mut self, node: NodeId, now: Moment, happening: &Happening) {
-        match happening {
-            Happening::Crashes => self.down.push(Span { node, from: now, to: None }),
-            Happening::Learns(Notice::Recovered) => {
-                if let Some(down) = self.down.iter_mut().rev().find(|down| down.node == node) {
-                    down.to = Some(now);
-                }
-            }
-            Happening::Settles(leadership) if leadership.leader == node => {
-                self.leads.push((node, now));
-            }
-            Happening::Settles(_) => self.follows.push((node, now)),
-            _ => {}
-        }
-    }
+    /// What befell the nodes, and what came of it.
+    pub(super) fates: Fates,
 }
 
 /// The kind of message that is the permission itself.
@@ -99,7 +80,7 @@ impl<'a> Drawing<'a> {
             delayed: Vec::new(),
             token: Vec::new(),
             violation: None,
-            election: Scenes::default(),
+            fates: Fates::default(),
         };
         let mut in_flight = HashMap::new();
         // Which node was asked by which, and when, without an answer yet.
@@ -128,6 +109,7 @@ impl<'a> Drawing<'a> {
                     if kind == TOKEN {
                         drawing.sends_token(node, now);
                     }
+                    drawing.fates.note_message(node, now, kind);
                     in_flight.insert(*message, drawing.arrows.len());
                     let (from, sent, to) = (node, now, *to);
                     drawing.arrows.push(Arrow { kind, late, from, sent, to, arrived: None });
@@ -136,6 +118,7 @@ impl<'a> Drawing<'a> {
                     if let Some(&arrow) = in_flight.get(message) {
                         let arrow: &mut Arrow<'_> = &mut drawing.arrows[arrow];
                         arrow.arrived = Some(now);
+                        drawing.fates.note_message(node, now, arrow.kind);
                         match arrow.kind {
                             "REQUEST" => open.push((node, *from, now)),
                             TOKEN => drawing.token.push(Span { node, from: now, to: None }),
@@ -143,9 +126,12 @@ impl<'a> Drawing<'a> {
                         }
                     }
                 }
-                Happening::Calls => drawing.requests.push((node, now)),
+                Happening::Calls => {
+                    drawing.requests.push((node, now));
+                    drawing.fates.note(node, now, happening);
+                }
                 // What has no arrow: starts, timers, notices.
-                other => drawing.election.note(node, now, other),
+                other => drawing.fates.note(node, now, other),
             }
         }
         // What is open at the end has not been answered at all, where requests are answered.
@@ -157,9 +143,9 @@ impl<'a> Drawing<'a> {
 
     pub(super) fn shows(&self) -> Shows {
         Shows {
-            election: !(self.election.leads.is_empty() && self.election.follows.is_empty()),
-            down: !self.election.down.is_empty(),
+            election: self.fates.is_election(),
             token: !self.token.is_empty(),
+            fates: self.fates.signs(),
         }
     }
 

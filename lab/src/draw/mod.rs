@@ -3,6 +3,7 @@
 pub mod chart;
 pub mod diagram;
 mod drawing;
+mod fates;
 pub mod labels;
 mod legend;
 pub mod palette;
