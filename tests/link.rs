@@ -297,7 +297,7 @@ impl Visitor for Exhaust {
 #[test]
 fn over_the_link_every_algorithm_holds_whatever_is_lost_once_and_doubled_once() {
     let nodes = from_environment("LINK_NODES").unwrap_or(2);
-    let most = from_environment("LINK_STATES").unwrap_or(30_000);
+    let most = from_environment("LINK_STATES").unwrap_or(12_000);
     let wanted: String = from_environment("LINK_ALGORITHMS").unwrap_or_else(|| "all".to_owned());
     let is_wanted = |name: &str| wanted == "all" || wanted.split(',').any(|it| it == name);
     for algorithm in ALGORITHMS.iter().filter(|algorithm| is_wanted(algorithm.name)) {
