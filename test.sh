@@ -55,6 +55,9 @@ run cargo run --locked --example drop_in
 run cargo run --locked --example both_ways
 run cargo run --locked --example connection_pool
 run cargo run --locked --example cache
+run cargo run --locked --example work_queue
+run cargo run --locked --example firmware
+run cargo run --locked --example tail_latency
 run cargo run --locked --example thousand_threads
 run cargo run --locked --example crash_inside
 run cargo run --locked --example own_protocol --features check
@@ -77,3 +80,4 @@ cargo tree --locked -p exclusion --all-features --edges normal,build --prefix no
 loom() { step "loom-tests: $*"; (cd loom-tests && "$@"); }
 loom cargo clippy --locked --workspace --all-targets -- -D warnings
 loom cargo test --locked --workspace
+loom cargo run --locked -p downstream --example own_type

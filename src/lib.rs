@@ -178,12 +178,15 @@ pub use lock_api;
 pub use lock::{ArcBakeryMutexGuard, ArcTournamentMutexGuard};
 #[cfg(all(feature = "std", target_has_atomic = "64"))]
 pub use lock::{
-    BakeryCondvar, BakeryPermit, BakeryRwLock, BakeryRwLockReadGuard, BakeryRwLockWriteGuard,
-    BakerySemaphore, MappedBakeryRwLockReadGuard, MappedBakeryRwLockWriteGuard, PolicyCondvar,
-    PolicyRwLock, RawBakeryCondvar, RawBakeryRwLock,
+    BakeryCondvar, BakeryPermit, BakeryRwLock, BakeryRwLockReadGuard,
+    BakeryRwLockUpgradableReadGuard, BakeryRwLockWriteGuard, BakerySemaphore,
+    MappedBakeryRwLockReadGuard, MappedBakeryRwLockWriteGuard, PolicyCondvar, PolicyRwLock,
+    RawBakeryCondvar, RawBakeryRwLock,
 };
 #[cfg(target_has_atomic = "ptr")]
 pub use lock::{
     BakeryMutex, BakeryMutexGuard, Bypass, MappedBakeryMutexGuard, MappedTournamentMutexGuard,
     RawBakeryMutex, RawTournamentMutex, Strict, TournamentMutex, TournamentMutexGuard,
 };
+#[cfg(all(feature = "std", target_has_atomic = "ptr"))]
+pub use lock::{BakeryReentrantMutex, BakeryReentrantMutexGuard};

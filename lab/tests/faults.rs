@@ -13,6 +13,7 @@ use common::{assert_wrong_usage, lab};
 use exclusion::message::check::Outcome;
 use exclusion::message::registry::{ALGORITHMS, Algorithm, Shipped, Size, Visitor};
 use exclusion::message::{Trace, replay};
+use lab::count::safety::{self, Safety};
 use lab::explore::broken::{Broken, with_broken, with_mended};
 use lab::explore::exploration::{Explorable, Explored, Explorer, ModelVisitor};
 use lab::explore::faults::{Cell, Plague, Seat, explore, markdown, plagues, reach};
@@ -145,6 +146,40 @@ fn the_command_says_what_befalls_the_plain_and_the_layered() {
         assert!(cannot_be || row["messages"].as_f64().is_some_and(|it| it > 0.0), "{row}");
         assert!(cannot_be || row["delay"].as_f64().is_some_and(|it| it > 0.0), "{row}");
     }
+}
+
+/// The table between two markers of the page. With `UPDATE_TABLES` it is written.
+#[test]
+fn the_table_of_what_safety_costs_is_what_is_simulated() {
+    let prices: Vec<_> =
+        ALGORITHMS.iter().map(|algorithm| Safety::of(algorithm).expect("it runs")).collect();
+    for Safety { algorithm, nodes, plain, link, recovering, .. } in &prices {
+        let beats = (nodes * (nodes - 1)) as f64;
+        assert_eq!((plain.heartbeats, link.heartbeats), (0.0, 0.0), "{algorithm}");
+        assert!((recovering.heartbeats / beats - 1.0).abs() < 0.05, "{algorithm}: {recovering:?}");
+    }
+    let found = safety::markdown(&prices);
+    let (begin, end) = ("<!-- safety -->\n", "<!-- /safety -->");
+    let text = std::fs::read_to_string(page()).expect("a page");
+    let (before, rest) = text.split_once(begin).expect("the page has a marker");
+    let (table, after) = rest.split_once(end).expect("the page has a second marker");
+    if std::env::var_os("UPDATE_TABLES").is_some() {
+        let text = format!("{before}{begin}{found}{end}{after}");
+        std::fs::write(page(), text).expect("the page can be written");
+    } else {
+        assert_eq!(table, found, "UPDATE_TABLES=1 cargo test -p lab --test faults writes it");
+    }
+}
+
+#[test]
+fn what_safety_costs_is_told_for_one_algorithm_and_as_objects() {
+    let row = &rows(&["ricart_agrawala", "--cost"])[0];
+    assert_eq!(row["plain"]["messages"], 8.0, "2(n-1): {row}");
+    assert_eq!(row["link"]["messages"], 16.0, "each has a receipt: {row}");
+    let of = |what: &str| row[what]["delay"].as_f64().expect("a number");
+    assert!(of("losing") > of("recovering"), "{row}");
+    let output = lab(&["faults", "ricart_agrawala", "--cost"]);
+    assert!(String::from_utf8_lossy(&output.stdout).contains("ricart_agrawala"), "{output:?}");
 }
 
 #[test]

@@ -4,6 +4,7 @@ use clap::Args;
 use exclusion::message::registry::{ALGORITHMS, Algorithm};
 use exclusion::message::{NodeId, Role};
 use lab::count::faults::{Blow, Layered, Plain, Survival, size};
+use lab::count::safety::{self, Price, Safety};
 use lab::explore::faults::{Cell, Plague, Seat, explore, markdown, pivot, plagues, reach};
 use serde::Serialize;
 
@@ -19,6 +20,7 @@ Examples:
   cargo lab faults maekawa --crash holder --recover --json
   cargo lab faults lamport --loss 0.1
   cargo lab faults raymond --cut 0,1
+  cargo lab faults raymond --cost
   cargo lab faults --all --json
   cargo lab faults --all --markdown")]
 pub(crate) struct FaultsCommand {
@@ -43,6 +45,10 @@ pub(crate) struct FaultsCommand {
     /// A node that dies comes back, where it recovers
     #[arg(long, conflicts_with_all = ["loss", "cut", "lose"])]
     recover: bool,
+    /// Only this: what it costs to be safe. Messages per entry and delay of the plain algorithm, of
+    /// the same over a link, and with link, detector and recovery
+    #[arg(long, conflicts_with_all = ["crash", "lose", "loss", "cut", "recover", "trace"])]
+    cost: bool,
     /// Print the shortest trace to the worst that can come of it
     #[arg(long, conflicts_with_all = ["json", "markdown"])]
     trace: bool,
@@ -83,8 +89,14 @@ impl FaultsCommand {
     pub(crate) fn run(&self) -> Outcome {
         let algorithms: Vec<&'static Algorithm> = match &self.algorithm {
             Some(name) => vec![algorithm(name)?],
-            None => ALGORITHMS.iter().filter(|it| self.all || reach(it).soon).collect(),
+            None => ALGORITHMS
+                .iter()
+                .filter(|it| self.all || self.cost || reach(it).soon)
+                .collect(),
         };
+        if self.cost {
+            return self.tell_cost(&algorithms);
+        }
         if self.markdown {
             say(markdown(&self.cells(&algorithms)?).trim_end());
             return Ok(true);
@@ -97,6 +109,38 @@ impl FaultsCommand {
             }
         }
         Ok(all_ok)
+    }
+
+    /// Tells what it costs to be safe.
+    fn tell_cost(&self, algorithms: &[&'static Algorithm]) -> Outcome {
+        if self.markdown {
+            let all = algorithms.iter().copied().map(Safety::of).collect::<Result<Vec<_>, _>>()?;
+            say(safety::markdown(&all).trim_end());
+            return Ok(true);
+        }
+        if !self.json {
+            say("messages per entry, from asking to entering in T, and heartbeats per T");
+            say(format_args!(
+                "{:26}{:>14}{:>16}{:>26}{:>24}",
+                "algorithm", "plain", "link", "link, detector, recovery", "a tenth lost"
+            ));
+        }
+        for algorithm in algorithms {
+            let safety = Safety::of(algorithm)?;
+            if self.json {
+                say_json(&safety);
+                continue;
+            }
+            let [plain, link] = [safety.plain, safety.link]
+                .map(|Price { messages, delay, .. }| format!("{messages:.1} {delay:5.1}T"));
+            let [recovering, losing] =
+                [safety.recovering, safety.losing].map(|Price { messages, heartbeats, delay }| {
+                    format!("{messages:.1} {delay:5.1}T {heartbeats:5.1}")
+                });
+            let name = safety.algorithm;
+            say(format_args!("{name:26}{plain:>14}{link:>16}{recovering:>26}{losing:>24}"));
+        }
+        Ok(true)
     }
 
     fn show(&self, row: &Row) {

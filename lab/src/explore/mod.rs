@@ -4,10 +4,12 @@
 pub mod armies;
 pub mod broken;
 pub mod drafts;
+pub mod elected;
 pub mod elections;
 pub mod erased;
 pub mod exploration;
 pub mod faults;
+pub mod readers_program;
 pub mod registers;
 pub mod scope;
 pub mod scopes;

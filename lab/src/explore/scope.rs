@@ -1,13 +1,15 @@
-//! What can be explored, with all that it claims: the algorithms and elections of the registry, and
-//! the locks over registers.
+//! What can be explored, with all that it claims: the algorithms and elections of the registry,
+//! locks that start from an election, and the locks over registers.
 
 use exclusion::message::check::{Check, Timers, Users};
 use exclusion::message::registry::{
     Algorithm, ElectionAlgorithm, Electorate, RegistryError, Shipped, Size, Visitor,
 };
-use exclusion::message::{Channels, ClusterError, Graph, NodeId};
+use exclusion::message::{Channels, ClusterError, Graph, NodeId, Protocol};
 
+use super::elected::{ELECTED, with_elected};
 use super::exploration::ModelVisitor;
+use super::readers_program::RwBakery;
 use super::registers::Contention;
 use super::seat_program::{Bakery, BlackWhite, Program, Tournament};
 
@@ -39,13 +41,14 @@ pub struct Scope {
     pub users: Users,
     /// How many users may be inside at a time, if the algorithm lets in several. None: two.
     pub entries: Option<usize>,
-    /// How many times a node may crash. Elections only.
+    /// How many times a node may crash. Elections only, and locks that start from one.
     pub crashes: u8,
     /// How many times a node that has crashed may recover.
     pub recoveries: u8,
     /// Which of both happen only when the cluster rests.
     pub at_rest: AtRest,
-    /// The graph of an election that runs on any. None: the complete one.
+    /// The graph of an election that runs on any. None: the complete one; where a lock starts from
+    /// it, a line.
     pub graph: Option<Graph>,
 }
 
@@ -75,6 +78,17 @@ impl Scope {
     #[must_use]
     pub fn with_faults(self, crashes: u8, recoveries: u8) -> Self {
         Self { crashes, recoveries, ..self }
+    }
+
+    /// The same cluster, whose nodes crash and recover as this scope says.
+    pub(super) fn befall<P: Protocol>(&self, check: Check<P>) -> Check<P> {
+        let check = check.crashes(self.crashes).recoveries(self.recoveries);
+        match self.at_rest {
+            AtRest::Neither => check,
+            AtRest::Crashes => check.crashes_at_rest(),
+            AtRest::Recoveries => check.recoveries_at_rest(),
+            AtRest::Both => check.crashes_at_rest().recoveries_at_rest(),
+        }
     }
 
     /// The same, where timers may run out at any moment.
@@ -122,15 +136,19 @@ fn contention<A: Program>(
 pub const MOST_NODES: usize = 8;
 
 /// How many users may be inside at a time by default: two, if the cluster allows it.
-fn usual_entries(nodes: usize) -> usize {
+pub(super) fn usual_entries(nodes: usize) -> usize {
     nodes.saturating_sub(1).clamp(1, 2)
 }
 
-/// A lock over registers. It sends no messages, sets no timers, and lets in one at a time.
+/// A lock over registers. It sends no messages and sets no timers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RegisterLock {
     /// Lamport's bakery.
     Bakery,
+    /// The bakery with readers.
+    RwBakery,
+    /// The bakery with readers, of which two may be inside at a time.
+    RwBakeryOfTwo,
     /// The bakery whose tickets are bounded, since they have one of two colours.
     BlackWhiteBakery,
     /// A tree of locks for two.
@@ -139,12 +157,20 @@ pub enum RegisterLock {
 
 impl RegisterLock {
     /// Every lock over registers.
-    pub const ALL: [Self; 3] = [Self::Bakery, Self::BlackWhiteBakery, Self::Tournament];
+    pub const ALL: [Self; 5] = [
+        Self::Bakery,
+        Self::RwBakery,
+        Self::RwBakeryOfTwo,
+        Self::BlackWhiteBakery,
+        Self::Tournament,
+    ];
 
     /// Its name, as commands take it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Bakery => "bakery",
+            Self::RwBakery => "rw_bakery",
+            Self::RwBakeryOfTwo => "rw_bakery_of_two",
             Self::BlackWhiteBakery => "black_white_bakery",
             Self::Tournament => "tournament",
         }
@@ -168,6 +194,14 @@ impl RegisterLock {
         Ok(match self {
             Self::Bakery => {
                 let lock = Bakery { seats, flaw: None };
+                visitor.visit(name, contention(scope, Contention::first_come, lock))
+            }
+            Self::RwBakery => {
+                let lock = RwBakery { seats, most: seats, flaw: None };
+                visitor.visit(name, contention(scope, Contention::first_come, lock))
+            }
+            Self::RwBakeryOfTwo => {
+                let lock = RwBakery { seats, most: 2, flaw: None };
                 visitor.visit(name, contention(scope, Contention::first_come, lock))
             }
             Self::BlackWhiteBakery => {
@@ -204,6 +238,9 @@ pub fn with_check<V: ModelVisitor>(
         fits(election.name)?;
         let of = scope.graph.clone().map_or(Electorate::of(nodes), Electorate::on);
         return election.build(&of, Within { scope, visitor });
+    }
+    if ELECTED.contains(&name) {
+        return with_elected(name, scope, visitor).expect("it is listed");
     }
     let algorithm = Algorithm::named(name)?;
     fits(algorithm.name)?;

@@ -121,6 +121,15 @@ switched! {
         "of equal tickets none goes first";
     "bakery_backwards" is registers::bakery_backwards, violates "first come, first served":
         "the higher ticket goes first";
+    "rw_bakery_hasty" is registers::rw_bakery_hasty, violates "mutual exclusion":
+        "a reader does not wait for a seat that is choosing";
+    "rw_bakery_ties" is registers::rw_bakery_ties, violates "mutual exclusion":
+        "a reader and a writer of the same number both go first";
+    "rw_bakery_readers_first" is registers::rw_bakery_readers_first,
+        violates "first come, first served":
+        "readers go before all writers";
+    "rw_bakery_miscounted" is registers::rw_bakery_miscounted, violates "mutual exclusion":
+        "one reader more than may is let in";
     "black_white_hasty" is registers::black_white_hasty, violates "mutual exclusion":
         "nobody says that it is choosing a colour";
     "tournament_leaf_first" is registers::tournament_leaf_first, violates "mutual exclusion":
