@@ -5,7 +5,7 @@ use exclusion::message::registry::{Algorithm, Shipped, Size, Visitor};
 use exclusion::message::sim::Workload;
 use exclusion::message::sim::{Deed, Delay, Fault, Report, SimCause, SimError, Simulation, View};
 use exclusion::message::{
-    Claims, Detector, FromRegistry, Link, Machine, NodeId, Protocol, Recovering, Role, Violation,
+    Claims, Detector, FromRegistry, Link, Machine, NodeId, Recovering, Role, Violation,
 };
 use serde::Serialize;
 
