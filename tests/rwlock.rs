@@ -203,8 +203,8 @@ fn an_upgrade_that_times_out_leaves_all_as_it_was<P: Policy>() {
     // One that comes while an upgrade is tried in vain is let in when it is given up.
     thread::scope(|scope| {
         let wait = Duration::from_millis(100);
-        let upgrade =
-            scope.spawn(|| RwLockUpgradableReadGuard::try_upgrade_for(upgradable, wait).is_err());
+        let upgrade = scope
+            .spawn(move || RwLockUpgradableReadGuard::try_upgrade_for(upgradable, wait).is_err());
         while lock.try_read().is_some() {
             thread::yield_now();
         }
