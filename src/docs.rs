@@ -28,7 +28,7 @@ macro_rules! of_locks {
             "crate::lock::raw::": "Bakery", "BlackWhiteBakery", "Packed", "Padded", "Peterson",
                 "PetersonSwap", "Priority", "RawLock", "RwBakery", "Tournament", "Waiting",
                 "Withdrawn";
-            "crate::docs::": "cost", "shared_memory", "verification", "which_lock";
+            "crate::docs::": "cost", "mutants", "shared_memory", "verification", "which_lock";
         }
     };
 }
@@ -42,6 +42,8 @@ macro_rules! of_locks_by_another_name {
             "take_seats" => "crate::lock::Seated::take_seats";
             "seat_unchecked" => "crate::lock::Seated::seat_unchecked";
             "lock_unless" => "crate::lock::Seat::lock_unless";
+            "cost.svg" =>
+                "https://raw.githubusercontent.com/exclusion-rs/exclusion/main/docs/cost.svg";
         }
     };
 }
@@ -54,8 +56,8 @@ macro_rules! of_messages {
             "crate::docs::": "elections", "explored", "failures", "messages", "proofs",
                 "remedies";
             "crate::message::": "Bully", "BullyHalt", "BullyHalt::gated", "ChangRoberts", "Echo",
-                "Elected", "Election", "Epoch", "Extinction", "Graph", "LeLann", "Leadership",
-                "Renamed", "RingElection", "Witness";
+                "Elected", "Elected::planned", "Election", "Epoch", "Extinction", "Graph", "LeLann",
+                "Leadership", "Renamed", "RingElection", "Witness";
             "crate::message::": "Detector", "Detector::reliable", "Detector::unreliable", "Fence",
                 "Fenced", "Link", "Link::life", "Recovering", "Recovering::gated",
                 "Recovering::promised";
@@ -192,6 +194,10 @@ pub mod parity {}
 #[doc = labels!()]
 #[doc = include_str!("../docs/cost.md")]
 pub mod cost {}
+
+#[doc = labels!()]
+#[doc = include_str!("../docs/mutants.md")]
+pub mod mutants {}
 
 /// The examples of the README are tested too.
 #[cfg(all(doctest, feature = "message"))]

@@ -7,20 +7,20 @@ use std::time::Duration;
 use common::by_hand::ByHand;
 use common::within_two_minutes;
 use exclusion::message::actor::{Assembly, Cluster, DataOf};
-#[cfg(feature = "check")]
+use exclusion::message::banta_efficient::Late;
 use exclusion::message::ring_election::{Announcement, Choice};
 use exclusion::message::sim::{Delay, Simulation, Workload};
 use exclusion::message::{
-    BantaEfficient, BantaFair, BantaSimple, Bully, BullyHalt, CentralCoordinator, ChangRoberts,
-    Claims, Echo, Elected, Election, Extinction, Graph, Inherits, Input, LeLann, Message,
+    BantaEfficient, BantaFair, BantaK, BantaSimple, Bully, BullyHalt, CentralCoordinator, ChangRoberts,
+    Claims, ClusterError, Echo, Elected, Election, Extinction, Graph, Inherits, Input, LeLann, Message,
     NaimiTrehel, NaimiTrehelQueue, NodeId, Protocol, Raymond, Renamed, RicartAgrawalaToken,
     RingElection, SinghalHeuristic, SuzukiKasami, SuzukiKasamiFifo, SuzukiKasamiFifoRing,
-    TokenRing, elected, raymond, replay,
+    TellsAll, TokenRing, Topology, Tree, banta_k, elected, raymond, replay,
 };
 
 /// Users that come before, while and after the leader is elected are all served, whatever the
 /// delays; and each run can be replayed.
-fn simulates<E: Election, P: Inherits<E>>(name: &str, nodes: &[Elected<E, P>]) {
+fn simulates<E: TellsAll, P: Inherits<E>>(name: &str, nodes: &[Elected<E, P>]) {
     let n = nodes.len();
     for (seed, workload) in (0..).zip([
         Workload::AllAtOnce { rounds: 3 },
@@ -42,8 +42,8 @@ fn simulates<E: Election, P: Inherits<E>>(name: &str, nodes: &[Elected<E, P>]) {
 
 fn runs_as_threads<E, P>(name: &str, nodes: Vec<Elected<E, P>>)
 where
-    E: Election<Message: Send> + Send + 'static,
-    P: Inherits<E> + Protocol<Message: Send> + Send + 'static,
+    E: TellsAll<Message: Send> + Send + 'static,
+    P: Inherits<E, Plan: Send + Sync> + Protocol<Message: Send> + Send + 'static,
     DataOf<Elected<E, P>, u64>: Send + Sync,
     <Elected<E, P> as Protocol>::Access: exclusion::message::actor::Guarded,
 {
@@ -67,11 +67,15 @@ where
 }
 
 macro_rules! elected {
-    ($($test:ident: $election:expr, $initiators:expr => $lock:ty;)*) => {
+    (@plan) => { Default::default() };
+    (@plan $plan:expr) => { $plan };
+    ($($test:ident: $election:expr, $initiators:expr => $lock:ty $(, $plan:expr)?;)*) => {
         $(#[test]
         fn $test() {
             let name = stringify!($test);
-            let nodes: Vec<Elected<_, $lock>> = Elected::cluster($election, $initiators.map(NodeId));
+            let initiators = $initiators.map(NodeId);
+            let nodes = Elected::planned(elected!(@plan $($plan)?), $election, initiators);
+            let nodes: Vec<Elected<_, $lock>> = nodes.expect("there is such a lock");
             simulates(name, &nodes);
             within_two_minutes(move || runs_as_threads(name, nodes));
         })*
@@ -93,10 +97,25 @@ elected! {
         ChangRoberts::cluster(5).unwrap(), [0, 3] => CentralCoordinator;
     a_coordinator_is_elected_by_le_lann:
         LeLann::cluster(4).unwrap(), [0, 1, 2] => CentralCoordinator;
+    a_coordinator_is_elected_by_a_majority:
+        BullyHalt::gated(5).unwrap(), [2] => CentralCoordinator;
+    a_coordinator_is_elected_on_a_ring_that_tells_all:
+        RingElection::with(4, Choice::Lowest, Announcement::ToAll).unwrap(), [1, 2]
+        => CentralCoordinator;
+    a_coordinator_is_elected_by_extinction: Extinction::over(&grid()), [2, 3] => CentralCoordinator;
     raymond_starts_from_extinction: Extinction::over(&grid()), [1, 4] => Raymond;
+    raymond_on_a_tree_of_its_own_starts_from_extinction:
+        Extinction::over(&grid()), [1, 4] => Renamed<Raymond>, Tree::k_ary(6, 3).unwrap();
     the_token_ring_starts_from_extinction: Extinction::over(&grid()), [1, 4] => Renamed<TokenRing>;
     suzuki_and_kasami_start_from_extinction:
-        Extinction::over(&grid()), [5, 0] => Renamed<SuzukiKasami>;
+        Extinction::over(&grid()), [5, 0] => Renamed<SuzukiKasami>, Topology::complete(6).unwrap();
+    suzuki_and_kasami_on_a_ring_start_from_extinction:
+        Extinction::over(&grid()), [2] => Renamed<SuzukiKasami>, Topology::ring(6).unwrap();
+    suzuki_and_kasami_on_a_line_start_from_extinction:
+        Extinction::over(&grid()), [0, 4] => Renamed<SuzukiKasami>, Topology::line(6).unwrap();
+    suzuki_and_kasami_on_a_tree_start_from_extinction:
+        Extinction::over(&grid()), [3] => Renamed<SuzukiKasami>,
+        Topology::k_ary_tree(6, 2).unwrap();
     suzuki_kasami_fifo_starts_from_extinction:
         Extinction::over(&grid()), [3, 2] => Renamed<SuzukiKasamiFifo>;
     suzuki_kasami_fifo_ring_starts_from_extinction:
@@ -113,6 +132,14 @@ elected! {
     banta_fair_starts_from_extinction: Extinction::over(&grid()), [5] => Renamed<BantaFair>;
     banta_efficient_starts_from_extinction:
         Extinction::over(&grid()), [2] => Renamed<BantaEfficient>;
+    banta_efficient_hardened_starts_from_extinction:
+        Extinction::over(&grid()), [2, 5] => Renamed<BantaEfficient>, Late::Hardened;
+    banta_k_starts_from_extinction:
+        Extinction::over(&grid()), [4, 1] => Renamed<BantaK>,
+        banta_k::Plan { entries: 3, late: Late::Strict };
+    banta_k_hardened_starts_from_extinction:
+        Extinction::over(&grid()), [5] => Renamed<BantaK>,
+        banta_k::Plan { entries: 2, late: Late::Hardened };
 }
 
 #[test]
@@ -150,8 +177,9 @@ fn deliver_but_keep_news<P: Protocol>(cluster: &mut ByHand<P>) {
 #[test]
 fn a_node_that_settles_late_has_kept_all_that_was_said_in_a_hundred_rounds() {
     let line = Graph::line(3).unwrap();
+    let complete = Topology::complete(3).unwrap();
     let nodes: Vec<Elected<Extinction, Renamed<SuzukiKasami>>> =
-        Elected::cluster(Extinction::over(&line), [NodeId(0)]);
+        Elected::planned(complete, Extinction::over(&line), [NodeId(0)]).unwrap();
     let mut cluster = ByHand::new(nodes);
     cluster.give(0, Input::Start).unwrap();
     deliver_but_keep_news(&mut cluster);
@@ -186,26 +214,33 @@ fn what_came_early_and_cannot_be_is_refused_when_the_node_settles() {
     assert!(refused.to_string().starts_with("n0 cannot take ECHO from n1: "), "{refused}");
 }
 
-#[cfg(feature = "check")]
 #[test]
-fn everything_that_can_happen_to_a_lock_that_starts_from_an_election_is_explored() {
-    use exclusion::message::check::{Check, Checker, Model, Timers};
+fn a_plan_for_other_nodes_than_those_of_the_election_is_refused() {
+    let election = || ChangRoberts::cluster(4).unwrap();
+    let ring = |nodes| -> Result<Vec<Elected<_, Renamed<SuzukiKasami>>>, _> {
+        Elected::planned(Topology::ring(nodes).unwrap(), election(), [NodeId(0)])
+    };
+    assert!(ring(4).is_ok());
+    assert!(matches!(ring(5), Err(ClusterError::OutOfPlace { nodes: 5, .. })));
+    assert!(matches!(ring(3), Err(ClusterError::OutOfPlace { nodes: 3, .. })));
+    let several = |entries| -> Result<Vec<Elected<_, Renamed<BantaK>>>, _> {
+        let plan = banta_k::Plan { entries, late: Late::Strict };
+        Elected::planned(plan, election(), [NodeId(0)])
+    };
+    assert!(several(3).is_ok());
+    let why = several(4).unwrap_err();
+    assert_eq!(why, ClusterError::Entries { entries: 4, nodes: 4 });
+}
 
-    let line = Graph::line(3).unwrap();
-    let raymond: Vec<Elected<Extinction, Raymond>> =
-        Elected::cluster(Extinction::over(&line), [0, 2].map(NodeId));
-    let checker = Check::new(raymond).checker().spawn_bfs().join();
-    checker.assert_properties();
-    assert!(checker.unique_state_count() > 1000);
-
-    let central: Vec<Elected<Bully, CentralCoordinator>> =
-        Elected::cluster(Bully::cluster(3).unwrap(), [NodeId(0)]);
-    let check = Check::new(central).timers(Timers::Timed);
-    check.checker().spawn_bfs().join().assert_properties();
-
-    let token: Vec<Elected<Extinction, Renamed<SuzukiKasami>>> =
-        Elected::cluster(Extinction::over(&line), [NodeId(1)]);
-    Check::new(token).checker().spawn_bfs().join().assert_properties();
+/// Before it has started as much as afterwards: runners ask when they begin.
+#[test]
+fn a_lock_that_lets_in_several_says_so_before_anybody_leads() {
+    let plan = banta_k::Plan { entries: 3, late: Late::Strict };
+    let nodes: Vec<Elected<_, Renamed<BantaK>>> =
+        Elected::planned(plan, Extinction::over(&grid()), [NodeId(0)]).unwrap();
+    assert!(nodes.iter().all(|node| node.lock().is_none() && node.entries_at_a_time() == 3));
+    let report = Simulation::new(nodes).workload(Workload::AllAtOnce { rounds: 2 }).run().unwrap();
+    assert_eq!(report.entries, 12);
 }
 
 /// What was found to be wrong with an elected coordinator, of what must hold whoever goes down.
@@ -333,8 +368,7 @@ fn one_of_three_goes_down<E>(
     victim: u32,
 ) -> exclusion::message::check::Check<Elected<E, CentralCoordinator>>
 where
-    CentralCoordinator: Inherits<E>,
-    E: Election,
+    E: TellsAll,
 {
     use exclusion::message::check::Check;
 
@@ -356,12 +390,16 @@ fn a_node_that_is_told_of_a_crash_before_it_has_settled_starts_no_second_lock() 
     }
 }
 
-/// The one exception that is known: a node may be told that it leads before it is told of a crash.
+/// There the lowest node may go down, and the next one be told that it leads before it is told of
+/// the crash: by an election that is not the first.
 #[cfg(feature = "check")]
 #[test]
-fn a_ring_that_tells_all_at_once_starts_two_locks_if_the_lowest_goes_down_too_early() {
-    let ring = RingElection::with(3, Choice::Lowest, Announcement::ToAll).unwrap();
-    assert_eq!(wrong_with(one_of_three_goes_down(ring, 0, 0)), ["mutual exclusion"]);
+fn a_ring_that_tells_all_at_once_starts_one_lock_whoever_goes_down() {
+    for (calls, victim) in [(0, 0), (1, 0), (2, 0), (0, 1), (2, 1), (0, 2), (1, 2)] {
+        let ring = RingElection::with(3, Choice::Lowest, Announcement::ToAll).unwrap();
+        let wrong = wrong_with(one_of_three_goes_down(ring, calls, victim));
+        assert_eq!(wrong, [""; 0], "n{calls} calls, n{victim} goes down");
+    }
 }
 
 const LIMIT: Duration = Duration::from_secs(60);

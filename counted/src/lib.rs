@@ -17,5 +17,7 @@ pub use lock_api;
 pub mod chance;
 pub mod cost;
 pub mod peers;
+pub mod primitives;
 pub mod schedule;
+pub mod subjects;
 pub mod trials;

@@ -2,9 +2,11 @@
 //! over and bring closures, as a seed says.
 //!
 //! A trial fails if two are inside, if an entry is lost, if all threads wait, if a schedule does
-//! not end, or if a line is not given back to the pool. To add a lock is to add a line to
-//! [`trials`].
+//! not end, if somebody is still counted when all have left, or if a line is not given back to the
+//! pool. To add a lock is to add a line to [`trials`]. Locks that let in several, and condition
+//! variables, are tried by [`primitives`](crate::primitives).
 
+use std::fmt::Debug;
 use std::time::{Duration, Instant};
 
 use shuttle::thread;
@@ -17,11 +19,9 @@ use crate::lock::raw::{
 };
 use crate::lock::sync::Ordering::Relaxed;
 use crate::lock::{Leased, Policy, Seat, Seated};
-use crate::lock_api::{Mutex, MutexGuard, RawMutexFair, RawMutexTimed, RwLockWriteGuard};
-use crate::{
-    BakeryMutex, BakerySemaphore, Bypass, PolicyCondvar, PolicyRwLock, RawBakeryMutex,
-    RawTournamentMutex, Strict,
-};
+use crate::lock_api::{Mutex, MutexGuard, RawMutexFair, RawMutexTimed};
+use crate::primitives::{condition, read_write, semaphore, tokens};
+use crate::{BakeryMutex, Bypass, RawBakeryMutex, RawTournamentMutex, Strict};
 
 /// A lock to try.
 #[derive(Clone, Copy)]
@@ -52,16 +52,18 @@ pub fn trials() -> Vec<Trial> {
         trial("owned_bakery", owned::<Bakery<5>, 5>),
         trial("owned_rw_bakery", readers::<RwBakery<5>, 5>),
         trial("owned_rw_bakery_of_two", readers::<RwBakery<5, Packed, 2>, 5>),
-        trial("condvar", condvar::<Strict>),
-        trial("condvar_bypass", condvar::<Bypass<2, 100>>),
-        trial("rw_lock", rw_lock::<Strict>),
-        trial("rw_lock_bypass", rw_lock::<Bypass<2, 100>>),
-        trial("semaphore", semaphore::<Strict>),
-        trial("semaphore_bypass", semaphore::<Bypass<2, 100>>),
         trial("owned_black_white", owned::<BlackWhiteBakery<5>, 5>),
         trial("owned_tournament", owned::<Tournament<7, Peterson>, 7>),
         trial("owned_tournament_swap", owned::<Tournament<5, PetersonSwap>, 5>),
         trial("owned_tournament_priority", owned::<Tournament<6, Priority>, 6>),
+        trial("condvar", condition::<Strict>),
+        trial("condvar_bypass", condition::<Bypass<2, 100>>),
+        trial("condvar_tokens", tokens::<Strict>),
+        trial("condvar_tokens_bypass", tokens::<Bypass<2, 100>>),
+        trial("rw_lock", read_write::<Strict>),
+        trial("rw_lock_bypass", read_write::<Bypass<2, 100>>),
+        trial("semaphore", semaphore::<Strict>),
+        trial("semaphore_bypass", semaphore::<Bypass<2, 100>>),
     ]
 }
 
@@ -108,18 +110,23 @@ impl Data {
 }
 
 /// How long a thread waits that gives up at last.
-fn patience(chance: &mut Chance) -> Duration {
+pub(crate) fn patience(chance: &mut Chance) -> Duration {
     Duration::from_micros(chance.pick(&[0, 50, 100, 200, 1000, 10_000]))
 }
 
+/// Between 3 and 16 threads, half of the time no more than 5.
+pub(crate) fn how_many_threads(chance: &mut Chance) -> usize {
+    3 + if chance.below(2) == 0 { chance.below(3) } else { chance.below(14) }
+}
+
 /// Has between 3 and 16 threads act, up to three times each, and wants all their entries.
-fn run_threads(
+pub(crate) fn run_threads(
     seed: u64,
     act: impl Fn(&mut Chance) -> usize + Send + Sync,
     entries: impl FnOnce() -> usize,
 ) {
     let mut chance = Chance(!seed);
-    let threads = 3 + if chance.below(2) == 0 { chance.below(3) } else { chance.below(14) };
+    let threads = how_many_threads(&mut chance);
     let act = &act;
     let made: usize = thread::scope(|scope| {
         let run = |seed: u64| {
@@ -137,7 +144,7 @@ fn run_threads(
 /// Tries a drop-in lock.
 pub fn mutex<R>(seed: u64)
 where
-    R: RawMutexFair + RawMutexTimed<Duration = Duration, Instant = Instant> + Send + Sync,
+    R: RawMutexFair + RawMutexTimed<Duration = Duration, Instant = Instant> + Debug + Send + Sync,
 {
     let lock = Mutex::<R, Data>::new(Data::new());
     let enter = |mut guard: MutexGuard<'_, R, Data>, chance: &mut Chance| {
@@ -162,6 +169,19 @@ where
         guard.map_or(0, |guard| enter(guard, chance))
     };
     run_threads(seed, act, || lock.lock().entries);
+    assert_deserted(&lock);
+}
+
+/// Nobody is inside, in line or asleep, as the debug output of a drop-in lock tells.
+fn assert_deserted<R: RawMutexFair + Debug>(lock: &Mutex<R, Data>) {
+    let nobody = [
+        "Leased { here: 0b0, asleep_at_door: 0, asleep_in_hall: 0, asleep_in_line: 0",
+        "Pooled { inside: false, in_line: 0, waiting: 0, asleep: 0, passed: 0",
+    ];
+    // SAFETY: the raw mutex is only printed.
+    let text = format!("{:?}", unsafe { lock.raw() });
+    let is_deserted = nobody.iter().any(|nobody| text.starts_with(nobody));
+    assert!(is_deserted, "somebody is still counted: {text}");
 }
 
 /// Tries closures beside guards.
@@ -184,6 +204,7 @@ pub fn closures<P: Policy>(seed: u64) {
         }
     };
     run_threads(seed, act, || lock.lock().entries);
+    assert_deserted(&lock);
 }
 
 /// Tries owned seats, with a thread on each.
@@ -257,106 +278,4 @@ fn read_or_act<L: RawSharedLock>(seat: &mut Seat<'_, L, Data>, chance: &mut Chan
         data.look();
     }
     0
-}
-
-/// Tries the read-write lock. Readers that look see no half of a write.
-pub fn rw_lock<P: Policy>(seed: u64) {
-    let lock = PolicyRwLock::<Data, P>::new(Data::new());
-    let write = |mut guard: RwLockWriteGuard<'_, _, Data>, chance: &mut Chance| {
-        guard.enter();
-        match chance.below(6) {
-            0 => RwLockWriteGuard::unlock_fair(guard),
-            1 => {
-                RwLockWriteGuard::bump(&mut guard);
-                guard.enter();
-                return 2;
-            }
-            2 => RwLockWriteGuard::downgrade(guard).look(),
-            _ => {}
-        }
-        1
-    };
-    let act = |chance: &mut Chance| match chance.below(8) {
-        0 => lock.try_read().map_or(0, |data| {
-            data.look();
-            0
-        }),
-        1 => lock.try_read_for(patience(chance)).map_or(0, |data| {
-            data.look();
-            0
-        }),
-        2 | 3 => {
-            lock.read().look();
-            0
-        }
-        4 => lock.try_write().map_or(0, |guard| write(guard, chance)),
-        5 => lock.try_write_for(patience(chance)).map_or(0, |guard| write(guard, chance)),
-        _ => write(lock.write(), chance),
-    };
-    run_threads(seed, act, || lock.read().entries);
-}
-
-/// Tries the semaphore: no more permits are out than there are.
-pub fn semaphore<P: Policy>(seed: u64) {
-    const PERMITS: usize = 3;
-    let semaphore = BakerySemaphore::<P>::with_policy(PERMITS);
-    let out = AtomicUsize::new(0);
-    let entries = AtomicUsize::new(0);
-    let act = |chance: &mut Chance| {
-        let count = 1 + chance.below(PERMITS);
-        let permit = match chance.below(6) {
-            0 => semaphore.try_acquire_many(count),
-            1 | 2 => semaphore.try_acquire_many_for(count, patience(chance)),
-            _ => Some(semaphore.acquire_many(count)),
-        };
-        permit.map_or(0, |permit| {
-            let before = out.fetch_add(count, Relaxed);
-            assert!(before + count <= PERMITS, "more permits are out than there are");
-            entries.fetch_add(1, Relaxed);
-            out.fetch_sub(count, Relaxed);
-            drop(permit);
-            1
-        })
-    };
-    run_threads(seed, act, || entries.load(Relaxed));
-    assert_eq!(semaphore.available_permits(), PERMITS, "a permit is lost");
-}
-
-/// Tries the condition variable: as many threads give tokens as take some. A taker that waits finds
-/// one in the end, unless a notification is lost.
-pub fn condvar<P: Policy>(seed: u64) {
-    let mut chance = Chance(!seed);
-    let tokens = BakeryMutex::<usize, P>::with_policy(0);
-    let arrived = PolicyCondvar::<P>::new();
-    let (pairs, times) = (1 + chance.below(5), 1 + chance.below(3));
-    let give = |chance: &mut Chance| {
-        let mut held = tokens.lock();
-        *held += 1;
-        let guard = (chance.below(2) == 0).then_some(held);
-        match chance.below(4) {
-            0 => _ = arrived.notify_all(),
-            _ => _ = arrived.notify_one(),
-        }
-        drop(guard);
-    };
-    let take = |chance: &mut Chance| {
-        let mut held = tokens.lock();
-        while *held == 0 {
-            match chance.below(2) {
-                0 => arrived.wait(&mut held),
-                _ => _ = arrived.wait_for(&mut held, patience(chance)),
-            }
-        }
-        *held -= 1;
-    };
-    thread::scope(|scope| {
-        for _ in 0..pairs {
-            let [mut one, mut other] = [chance.bits(), chance.bits()].map(Chance);
-            let (give, take) = (&give, &take);
-            scope.spawn(move || (0..times).for_each(|_| give(&mut one)));
-            scope.spawn(move || (0..times).for_each(|_| take(&mut other)));
-        }
-    });
-    assert_eq!(*tokens.lock(), 0, "a token is left");
-    assert!(!arrived.notify_one(), "somebody is counted that has left");
 }

@@ -4,7 +4,7 @@ mod common;
 
 use std::collections::HashMap;
 
-use common::{folder, lab_in};
+use common::{assert_wrong_usage, folder, lab_in};
 
 #[test]
 fn a_diagram_of_a_seed_is_the_same_each_time() {
@@ -52,6 +52,48 @@ fn actors_and_counterexamples_are_drawn_too() {
     let check = ["check", "lamport", "--nodes", "2", "--channels", "any", "--diagram", "check.svg"];
     assert_eq!(lab_in(&folder, &check).status.code(), Some(1));
     assert!(folder.join("check.svg").exists());
+}
+
+#[test]
+fn what_befalls_nodes_and_what_comes_of_it_is_drawn() {
+    let folder = folder("fates");
+    let draw = |arguments: &[&str]| {
+        let command = [&["diagram", "suzuki_kasami", "--nodes", "5"], arguments].concat();
+        let output = lab_in(&folder, &command);
+        assert!(output.status.success(), "{output:?}");
+        let picture = folder.join("suzuki_kasami.svg");
+        std::fs::read_to_string(picture).expect("it was written")
+    };
+    let drawn = |picture: &str, class: &str| picture.contains(&format!("class=\"{class}\""));
+    let plain = draw(&["--entries", "8"]);
+    let befallen = draw(&["--entries", "8", "--cut", "0+1@4-15", "--pause", "3@2-6"]);
+    for (class, meaning) in [
+        ("cut", "cut off"),
+        ("paused", "stands still"),
+        ("suspects", "suspects"),
+        ("trusts", "trusts again"),
+        ("epoch", "new epoch"),
+    ] {
+        assert!(drawn(&befallen, class) && befallen.contains(meaning), "{class}");
+        assert!(!drawn(&plain, class) && !plain.contains(&format!(">{meaning}<")), "{class}");
+    }
+    assert!(befallen.contains("n0 does not reach n2, n3, n4"), "the picture says whom");
+    assert!(befallen.contains("n2 suspects n0"), "and who suspects whom");
+    let crash = draw(&["--entries", "6", "--crash", "0@3", "--recover", "0@20"]);
+    assert!(drawn(&crash, "gone") && drawn(&crash, "epoch") && crash.contains("goes down"));
+    assert!(!drawn(&crash, "cut"));
+    for (arguments, reason) in [
+        (&["--crash", "7@3"][..], "there is no n7: the nodes are n0 to n4"),
+        (&["--crash", "x@3"], "take a number"),
+        (&["--crash", "1"], "write it as 0@4"),
+        (&["--pause", "1@3"], "write from and to, as 3-8"),
+        (&["--pause", "1@5-3"], "ends before it begins"),
+        (&["--cut", "0+1+2+3+4@1-2"], "name fewer with --cut"),
+        (&["--from", "actors", "--crash", "1@3"], "leave it out"),
+    ] {
+        let command = [&["diagram", "suzuki_kasami", "--nodes", "5"], arguments].concat();
+        assert_wrong_usage(&lab_in(&folder, &command), &command, reason);
+    }
 }
 
 #[test]

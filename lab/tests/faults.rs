@@ -13,6 +13,9 @@ use common::{assert_wrong_usage, lab};
 use exclusion::message::check::Outcome;
 use exclusion::message::registry::{ALGORITHMS, Algorithm, Shipped, Size, Visitor};
 use exclusion::message::{Trace, replay};
+use lab::count::safety::{self, Safety};
+use lab::explore::broken::{Broken, with_broken, with_mended};
+use lab::explore::exploration::{Explorable, Explored, Explorer, ModelVisitor};
 use lab::explore::faults::{Cell, Plague, Seat, explore, markdown, plagues, reach};
 
 const BEGIN: &str = "<!-- faults -->\n";
@@ -145,6 +148,40 @@ fn the_command_says_what_befalls_the_plain_and_the_layered() {
     }
 }
 
+/// The table between two markers of the page. With `UPDATE_TABLES` it is written.
+#[test]
+fn the_table_of_what_safety_costs_is_what_is_simulated() {
+    let prices: Vec<_> =
+        ALGORITHMS.iter().map(|algorithm| Safety::of(algorithm).expect("it runs")).collect();
+    for Safety { algorithm, nodes, plain, link, recovering, .. } in &prices {
+        let beats = (nodes * (nodes - 1)) as f64;
+        assert_eq!((plain.heartbeats, link.heartbeats), (0.0, 0.0), "{algorithm}");
+        assert!((recovering.heartbeats / beats - 1.0).abs() < 0.05, "{algorithm}: {recovering:?}");
+    }
+    let found = safety::markdown(&prices);
+    let (begin, end) = ("<!-- safety -->\n", "<!-- /safety -->");
+    let text = std::fs::read_to_string(page()).expect("a page");
+    let (before, rest) = text.split_once(begin).expect("the page has a marker");
+    let (table, after) = rest.split_once(end).expect("the page has a second marker");
+    if std::env::var_os("UPDATE_TABLES").is_some() {
+        let text = format!("{before}{begin}{found}{end}{after}");
+        std::fs::write(page(), text).expect("the page can be written");
+    } else {
+        assert_eq!(table, found, "UPDATE_TABLES=1 cargo test -p lab --test faults writes it");
+    }
+}
+
+#[test]
+fn what_safety_costs_is_told_for_one_algorithm_and_as_objects() {
+    let row = &rows(&["ricart_agrawala", "--cost"])[0];
+    assert_eq!(row["plain"]["messages"], 8.0, "2(n-1): {row}");
+    assert_eq!(row["link"]["messages"], 16.0, "each has a receipt: {row}");
+    let of = |what: &str| row[what]["delay"].as_f64().expect("a number");
+    assert!(of("losing") > of("recovering"), "{row}");
+    let output = lab(&["faults", "ricart_agrawala", "--cost"]);
+    assert!(String::from_utf8_lossy(&output.stdout).contains("ricart_agrawala"), "{output:?}");
+}
+
 #[test]
 fn loss_is_survived_over_the_link_and_by_no_plain_algorithm() {
     for name in ["lamport", "suzuki_kasami", "maekawa"] {
@@ -153,6 +190,59 @@ fn loss_is_survived_over_the_link_and_by_no_plain_algorithm() {
         assert_ne!(rows[0]["plain"], "served", "{}", rows[0]);
         assert_eq!(rows[0]["recovering"], "served", "{}", rows[0]);
     }
+}
+
+struct Explore;
+
+impl ModelVisitor for Explore {
+    type Output = Explored;
+
+    fn visit<M>(self, name: &'static str, model: M) -> Explored
+    where
+        M: Explorable<State: Send + Sync, Action: Send + Sync> + Send + Sync + 'static,
+    {
+        let explorer = Explorer { threads: 2, most_states: 5_000_000, progress: &|_, _| () };
+        explorer.explore(name, model)
+    }
+}
+
+/// Without the rule it is refuted in what it violates, and with the rule it holds.
+#[track_caller]
+fn is_needed(name: &str) {
+    let broken = Broken::named(name).expect("it is listed");
+    let explored = with_broken(name, Explore).expect("it is listed");
+    assert!(broken.is_refuted(&explored), "{}: {}", broken.name, broken.why);
+    assert_eq!(with_mended(name, Explore).expect("it is listed").verdict, "holds", "{name}");
+}
+
+#[test]
+fn without_the_detectors_notice_survivors_wait_for_ever() {
+    is_needed("recovery_untold");
+}
+
+#[test]
+fn without_the_promise_after_halt_a_token_in_flight_becomes_two() {
+    is_needed("recovery_without_promise");
+}
+
+#[test]
+fn without_the_epoch_a_token_of_the_old_view_comes_to_the_new_one() {
+    is_needed("recovery_without_epoch");
+}
+
+#[test]
+fn without_the_filter_of_duplicates_a_grant_that_comes_twice_admits_twice() {
+    is_needed("link_without_filter");
+}
+
+#[test]
+fn without_incarnations_what_a_node_says_after_a_restart_is_not_heard() {
+    is_needed("link_without_lives");
+}
+
+#[test]
+fn without_a_majority_a_node_that_is_cut_off_makes_a_view_of_its_own() {
+    is_needed("recovery_minority");
 }
 
 #[test]

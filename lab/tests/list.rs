@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use common::lab;
 use exclusion::message::registry::{ALGORITHMS, ELECTIONS};
 use lab::explore::broken::BROKEN;
+use lab::explore::elected::ELECTED;
 use lab::explore::scope::RegisterLock;
 use lab::explore::scopes::all;
 use lab::measure::contention::measurables;
@@ -78,6 +79,7 @@ fn no_name_stands_for_two_things() {
         .into_iter()
         .chain(elections())
         .chain(locks)
+        .chain(ELECTED.iter().copied())
         .chain(BROKEN.iter().map(|broken| broken.name));
     let mut seen = BTreeSet::new();
     for name in all {
@@ -100,6 +102,7 @@ fn the_list_has_everything_as_objects() {
     assert_eq!(listed("election"), elections());
     assert_eq!(listed("lock"), measurables().iter().map(|lock| lock.name).collect::<Vec<_>>());
     assert_eq!(listed("register_lock"), RegisterLock::ALL.map(RegisterLock::name));
+    assert_eq!(listed("elected_lock"), ELECTED);
     assert_eq!(listed("broken"), BROKEN.iter().map(|broken| broken.name).collect::<Vec<_>>());
 
     let of = |name: &str| rows.iter().find(|row| row["name"] == name).expect("it is listed");
@@ -121,7 +124,7 @@ fn the_list_for_people_names_everything() {
     let locks = measurables().into_iter().map(|lock| lock.name);
     let broken = BROKEN.iter().map(|broken| broken.name);
     let registers = RegisterLock::ALL.map(RegisterLock::name);
-    let algorithms = names().into_iter().chain(elections());
+    let algorithms = names().into_iter().chain(elections()).chain(ELECTED.iter().copied());
     for name in algorithms.chain(locks).chain(broken).chain(registers) {
         let is_it = |line: &str| line.split_whitespace().next() == Some(name);
         assert!(text.lines().any(is_it), "{name} is not in\n{text}");

@@ -8,6 +8,7 @@ use exclusion::message::Channels;
 use exclusion::message::check::{Model, Timers, Users};
 use exclusion::message::registry::{ELECTIONS, ElectionAlgorithm, RegistryError};
 use lab::explore::broken::{BROKEN, Broken, with_broken};
+use lab::explore::elected::ELECTED;
 use lab::explore::erased::Erased;
 use lab::explore::exploration::{Explorable, Explored, ModelVisitor, Shown};
 use lab::explore::scope::{AtRest, MOST_NODES, RegisterLock, Scope, with_check};
@@ -33,14 +34,16 @@ Examples:
   cargo lab check bully --nodes 2 --crashes 1 --recoveries 1
   cargo lab check ring_election --channels fifo --crashes 1 --recoveries 1 --at-rest both
   cargo lab check extinction --nodes 4 --requests 1,0,0,1 --graph ring
+  cargo lab check raymond_by_extinction
+  cargo lab check central_coordinator_by_bully_halt --nodes 2 --crashes 1 --recoveries 1
   cargo lab check maekawa_1985
   cargo lab check --soon
   cargo lab check --all --json
   cargo lab check --broken
   cargo lab check naimi_trehel --nodes 3 --explore")]
 pub(crate) struct CheckCommand {
-    /// What to explore: an algorithm, a lock over registers, or a broken variant, which must be
-    /// refuted (`lab list` names them)
+    /// What to explore: an algorithm, an election, a lock that starts from one, a lock over
+    /// registers, or a broken variant, which must be refuted (`lab list` names them)
     #[arg(required_unless_present_any = ["all", "soon", "broken"], value_parser = names::name)]
     algorithm: Option<String>,
     /// Every algorithm, as far as it is explored for the documentation
@@ -64,7 +67,7 @@ pub(crate) struct CheckCommand {
         conflicts_with_all = Self::LISTS
     )]
     requests: Vec<u8>,
-    /// How many times a node may crash, of an election [default: 0]
+    /// How many times a node may crash, of an election or a lock that starts from one [default: 0]
     #[arg(long, conflicts_with_all = Self::LISTS)]
     crashes: Option<u8>,
     /// How many times a node that has crashed may recover [default: 0]
@@ -183,9 +186,10 @@ impl CheckCommand {
         if ElectionAlgorithm::named(name).is_ok() {
             let locks = ["--k", "--quick"];
             self.refuse(|option| locks.contains(&option), "an election lets nobody in")?;
-        } else {
+        } else if !ELECTED.contains(&name) {
             let elections = ["--crashes", "--graph"];
-            self.refuse(|option| elections.contains(&option), "only elections are explored so")?;
+            let why = "only elections, and locks that start from one, are explored so";
+            self.refuse(|option| elections.contains(&option), why)?;
         }
         if RegisterLock::named(name).is_some() {
             let others = ["--nodes", "--requests"];
@@ -387,7 +391,7 @@ fn in_words(error: RegistryError) -> String {
             let elections = elections.join(", ");
             format!(
                 "{nearest}{error}; elections: {elections}; locks over registers: {locks}; `lab list` names \
-                 the broken variants"
+                 locks that start from an election, and the broken variants"
             )
         }
         _ => error.to_string(),

@@ -14,13 +14,14 @@ use lab::draw::diagram::{Diagram, Unit};
 use lab::draw::recording::record;
 use lab::draw::scene::Scene;
 use lab::draw::shiviz::shiviz;
-use lab::draw::sketch::Sketch;
+use lab::draw::sketch::{Befallen, Sketch};
 use lab::explore::broken::{BROKEN, Broken, with_broken};
 use lab::explore::exploration::{Explored, Shown};
 use lab::label::label;
 
 use super::destination::Destination;
 use super::explore::Explore;
+use super::fates::Fates;
 use super::names::{self, did_you_mean};
 use super::registry::{WithEntries, algorithm, election};
 use super::{Outcome, say, say_aside};
@@ -36,6 +37,8 @@ Examples:
   cargo lab diagram suzuki_kasami --from actors
   cargo lab diagram raymond_k --nodes 5 --k 3 --output -
   cargo lab diagram bully --nodes 5
+  cargo lab diagram raymond --crash 0@4 --recover 0@12 --output crash.svg
+  cargo lab diagram suzuki_kasami --nodes 5 --entries 8 --cut 0+1@4-15 --pause 3@2-6
   cargo lab diagram maekawa_1985
   cargo lab diagram naimi_trehel --nodes 5 --shiviz naimi_trehel.log")]
 pub(crate) struct DiagramCommand {
@@ -64,6 +67,8 @@ pub(crate) struct DiagramCommand {
     /// .svg]
     #[arg(long)]
     output: Option<PathBuf>,
+    #[command(flatten)]
+    fates: Fates,
     /// Also write a log for ShiViz
     #[arg(long)]
     shiviz: Option<PathBuf>,
@@ -112,6 +117,7 @@ impl DiagramCommand {
                     "elections are drawn as they are simulated: leave --from actors out".to_owned()
                 );
             }
+            From::Simulation if !self.fates.is_empty() => self.befallen(entries)?,
             From::Simulation if self.is_usual() => {
                 let scene = Scene::of(algorithm(name)?.name).expect("each has a scene");
                 let title = format!("{name}, {} nodes", scene.nodes);
@@ -165,6 +171,11 @@ impl DiagramCommand {
             ("--k", self.k.is_some() && counterexample),
             ("--entries", self.entries.is_some() && counterexample),
             ("--seed", self.seed.is_some() && from != From::Simulation),
+            (
+                "what befalls nodes",
+                !self.fates.is_empty()
+                    && (from != From::Simulation || ElectionAlgorithm::named(&self.algorithm).is_ok()),
+            ),
         ];
         match needless.into_iter().find(|(_, needless)| *needless) {
             Some((option, _)) => {
@@ -198,6 +209,18 @@ impl DiagramCommand {
         let row = row.map_err(|error| error.to_string())??;
         let title = format!("{algorithm}, {nodes} nodes, seed {}", poll.seed);
         Ok(Drawn { title, nodes, unit: Unit::MessageDelay, trace: row.trace, violated: None })
+    }
+
+    /// A run of the algorithm where it recovers, and what befalls its nodes.
+    fn befallen(&self, entries: u32) -> Result<Drawn, String> {
+        let seed = self.seed.unwrap_or(Self::SEED);
+        let nodes = self.nodes.unwrap_or(algorithm(&self.algorithm)?.nodes_to_show);
+        let faults = self.fates.faults(nodes)?;
+        let sketch = Sketch { entries: u64::from(entries), seed };
+        let befallen = Befallen { sketch, faults: &faults };
+        self.run_of_a_cluster(befallen, Unit::MessageDelay, |label, nodes| {
+            format!("{label}, {nodes} nodes, recovering, seed {seed}")
+        })
     }
 
     /// A run of a cluster of the algorithm.

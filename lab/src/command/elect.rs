@@ -61,7 +61,8 @@ pub(crate) struct ElectCommand {
     #[arg(
         long,
         requires = "algorithm",
-        conflicts_with_all = ["graph", "crash", "recover", "cut", "initiators", "diagram"]
+        conflicts_with_all =
+            ["graph", "crash", "recover", "cut", "initiators", "delays", "seed", "diagram"]
     )]
     all_arrangements: bool,
     /// How long messages take

@@ -4,7 +4,8 @@ use clap::Args;
 use exclusion::message::registry::{ALGORITHMS, Algorithm};
 use exclusion::message::{NodeId, Role};
 use lab::count::faults::{Blow, Layered, Plain, Survival, size};
-use lab::explore::faults::{Cell, Plague, Seat, explore, markdown, plagues, reach};
+use lab::count::safety::{self, Price, Safety};
+use lab::explore::faults::{Cell, Plague, Seat, explore, markdown, pivot, plagues, reach};
 use serde::Serialize;
 
 use super::registry::algorithm;
@@ -19,6 +20,7 @@ Examples:
   cargo lab faults maekawa --crash holder --recover --json
   cargo lab faults lamport --loss 0.1
   cargo lab faults raymond --cut 0,1
+  cargo lab faults raymond --cost
   cargo lab faults --all --json
   cargo lab faults --all --markdown")]
 pub(crate) struct FaultsCommand {
@@ -43,6 +45,10 @@ pub(crate) struct FaultsCommand {
     /// A node that dies comes back, where it recovers
     #[arg(long, conflicts_with_all = ["loss", "cut", "lose"])]
     recover: bool,
+    /// Only this: what it costs to be safe. Messages per entry and delay of the plain algorithm, of
+    /// the same over a link, and with link, detector and recovery
+    #[arg(long, conflicts_with_all = ["crash", "lose", "loss", "cut", "recover", "trace"])]
+    cost: bool,
     /// Print the shortest trace to the worst that can come of it
     #[arg(long, conflicts_with_all = ["json", "markdown"])]
     trace: bool,
@@ -66,6 +72,10 @@ struct Row {
     /// Messages per entry with the layers, and how long an entry takes, in T.
     messages: Option<f64>,
     delay: Option<f64>,
+    /// Of the messages per entry those by which detectors tell that their nodes live.
+    heartbeats: Option<f64>,
+    /// Messages about views in a run.
+    view_messages: Option<f64>,
     /// How many steps the shortest way takes, and among how many nodes.
     steps: Option<usize>,
     nodes: usize,
@@ -79,8 +89,14 @@ impl FaultsCommand {
     pub(crate) fn run(&self) -> Outcome {
         let algorithms: Vec<&'static Algorithm> = match &self.algorithm {
             Some(name) => vec![algorithm(name)?],
-            None => ALGORITHMS.iter().filter(|it| self.all || reach(it).soon).collect(),
+            None => ALGORITHMS
+                .iter()
+                .filter(|it| self.all || self.cost || reach(it).soon)
+                .collect(),
         };
+        if self.cost {
+            return self.tell_cost(&algorithms);
+        }
         if self.markdown {
             say(markdown(&self.cells(&algorithms)?).trim_end());
             return Ok(true);
@@ -93,6 +109,38 @@ impl FaultsCommand {
             }
         }
         Ok(all_ok)
+    }
+
+    /// Tells what it costs to be safe.
+    fn tell_cost(&self, algorithms: &[&'static Algorithm]) -> Outcome {
+        if self.markdown {
+            let all = algorithms.iter().copied().map(Safety::of).collect::<Result<Vec<_>, _>>()?;
+            say(safety::markdown(&all).trim_end());
+            return Ok(true);
+        }
+        if !self.json {
+            say("messages per entry, from asking to entering in T, and heartbeats per T");
+            say(format_args!(
+                "{:26}{:>14}{:>16}{:>26}{:>24}",
+                "algorithm", "plain", "link", "link, detector, recovery", "a tenth lost"
+            ));
+        }
+        for algorithm in algorithms {
+            let safety = Safety::of(algorithm)?;
+            if self.json {
+                say_json(&safety);
+                continue;
+            }
+            let [plain, link] = [safety.plain, safety.link]
+                .map(|Price { messages, delay, .. }| format!("{messages:.1} {delay:5.1}T"));
+            let [recovering, losing] =
+                [safety.recovering, safety.losing].map(|Price { messages, heartbeats, delay }| {
+                    format!("{messages:.1} {delay:5.1}T {heartbeats:5.1}")
+                });
+            let name = safety.algorithm;
+            say(format_args!("{name:26}{plain:>14}{link:>16}{recovering:>26}{losing:>24}"));
+        }
+        Ok(true)
     }
 
     fn show(&self, row: &Row) {
@@ -174,7 +222,8 @@ impl FaultsCommand {
                     Seat::Requester => Role::Requester,
                     Seat::Holder => Role::Holder,
                 };
-                Some(Blow::Crash { role, back_after })
+                let arbiter = (seat == Seat::Arbiter).then(|| pivot(algorithm, cell.nodes));
+                Some(Blow::Crash { role, only: arbiter.flatten(), back_after })
             }
         };
         let blow = blow.filter(|_| cell.outcome.is_some());
@@ -186,6 +235,8 @@ impl FaultsCommand {
             ok: survival.as_ref().is_none_or(Survival::is_served),
             messages: survival.as_ref().map(|it| it.messages),
             delay: survival.as_ref().map(|it| it.delay),
+            heartbeats: survival.as_ref().map(|it| it.heartbeats),
+            view_messages: survival.as_ref().map(|it| it.view_messages),
             recovering: survival.map(|it| it.verdict),
             steps: cell.trace.as_ref().map(|_| cell.steps()),
             nodes: cell.nodes,
@@ -211,6 +262,8 @@ fn simulated(algorithm: &'static Algorithm, blow: &Blow) -> Result<Row, String> 
         ok: survival.is_served() || matches!(blow, Blow::Cut(_)),
         messages: Some(survival.messages),
         delay: Some(survival.delay),
+        heartbeats: Some(survival.heartbeats),
+        view_messages: Some(survival.view_messages),
         recovering: Some(survival.verdict),
         steps: None,
         nodes: size.nodes,

@@ -6,6 +6,7 @@ use clap::Args;
 use exclusion::message::Channels;
 use exclusion::message::registry::{ALGORITHMS, Algorithm, ELECTIONS, ElectionAlgorithm, Size};
 use lab::explore::broken::{BROKEN, Broken};
+use lab::explore::elected::ELECTED;
 use lab::explore::scope::RegisterLock;
 use lab::measure::contention::measurables;
 use serde::Serialize;
@@ -76,6 +77,9 @@ enum Listed {
     RegisterLock {
         name: &'static str,
     },
+    ElectedLock {
+        name: &'static str,
+    },
     Broken {
         name: &'static str,
         why: &'static str,
@@ -142,7 +146,7 @@ impl List {
         }
         let broken =
             |&Broken { name, why, violates }: &Broken| Listed::Broken { name, why, violates };
-        let groups: [(&str, Vec<Listed>); 5] = [
+        let groups: [(&str, Vec<Listed>); 6] = [
             (
                 "Algorithms (`lab messages`, `lab check`, `lab diagram`)",
                 ALGORITHMS.iter().map(Listed::from).collect(),
@@ -155,6 +159,10 @@ impl List {
             (
                 "Locks over registers (`lab check`)",
                 RegisterLock::ALL.map(|it| Listed::RegisterLock { name: it.name() }).into(),
+            ),
+            (
+                "Locks that start from an election (`lab check`)",
+                ELECTED.iter().map(|name| Listed::ElectedLock { name }).collect(),
             ),
             (
                 "Broken on purpose, to be refuted (`lab check`, `lab diagram`)",
@@ -208,7 +216,7 @@ fn line(listed: &Listed) -> String {
         Listed::Lock { name, most_threads: Some(most) } => {
             format!("  {name:26}at most {most} threads\n")
         }
-        Listed::RegisterLock { name } => format!("  {name}\n"),
+        Listed::RegisterLock { name } | Listed::ElectedLock { name } => format!("  {name}\n"),
         Listed::Broken { name, why, violates } => format!("  {name:32}{violates}: {why}\n"),
     }
 }

@@ -6,6 +6,7 @@ mod destination;
 pub(crate) mod diagram;
 pub(crate) mod elect;
 mod explore;
+mod fates;
 pub(crate) mod faults;
 mod graph;
 mod kinds;

@@ -4,13 +4,16 @@ use std::convert::Infallible;
 
 use exclusion::message::registry::{ALGORITHMS, ELECTIONS};
 use lab::explore::broken::BROKEN;
+use lab::explore::elected::ELECTED;
 use lab::explore::scope::RegisterLock;
 
 fn known() -> impl Iterator<Item = &'static str> {
     let algorithms = ALGORITHMS.iter().map(|algorithm| algorithm.name);
     let elections = ELECTIONS.iter().map(|election| election.name);
     let locks = RegisterLock::ALL.into_iter().map(RegisterLock::name);
-    algorithms.chain(elections).chain(locks).chain(BROKEN.iter().map(|broken| broken.name))
+    let started = ELECTED.iter().copied();
+    let sound = algorithms.chain(elections).chain(started).chain(locks);
+    sound.chain(BROKEN.iter().map(|broken| broken.name))
 }
 
 /// Without what differs between `RicartAgrawala` and `ricart_agrawala`.

@@ -7,3 +7,4 @@ pub mod criteria;
 pub mod elections;
 pub mod faults;
 pub mod messages;
+pub mod safety;

@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 
-use exclusion::message::{Event, Happening, NodeId, Notice, Time, Trace};
+use exclusion::message::{Event, Happening, NodeId, Time, Trace};
 
-use super::legend::{Legend, Shows, name_of, star};
+use super::fates::{Canvas, Fates};
+use super::legend::{Legend, Shows, name_of};
 use super::palette::{COLOURS, colour};
 use super::violation::Verdict;
 
@@ -34,43 +35,8 @@ struct Drawing<'a> {
     token: Vec<(NodeId, Time, Option<Time>)>,
     /// What went wrong at the end, and when that was.
     violation: Option<(Verdict, Time)>,
-    /// What befell the nodes, and who leads, if it is an election.
-    election: Scenes,
-}
-
-/// What there is to draw of an election.
-#[derive(Default)]
-struct Scenes {
-    /// From when to when a node was down.
-    down: Vec<(NodeId, Time, Option<Time>)>,
-    /// Which node settled on itself, and when.
-    leads: Vec<(NodeId, Time)>,
-    /// Which node settled on another, and when.
-    follows: Vec<(NodeId, Time)>,
-}
-
-impl Scenes {
-    fn is_empty(&self) -> bool {
-        self.down.is_empty() && self.leads.is_empty() && self.follows.is_empty()
-    }
-
-    /// Takes an event, if it is about an election.
-    fn note(&mut self, node: NodeId, time: Time, happening: &Happening) {
-        match happening {
-            Happening::Crashes => self.down.push((node, time, None)),
-            Happening::Learns(Notice::Recovered) => {
-                let mut down = self.down.iter_mut().rev();
-                if let Some((_, _, until)) = down.find(|(crashed, ..)| *crashed == node) {
-                    *until = Some(time);
-                }
-            }
-            Happening::Settles(leadership) if leadership.leader == node => {
-                self.leads.push((node, time));
-            }
-            Happening::Settles(_) => self.follows.push((node, time)),
-            _ => {}
-        }
-    }
+    /// What befell the nodes, and what came of it.
+    fates: Fates,
 }
 
 /// The kind of message that is the permission itself.
@@ -91,7 +57,7 @@ impl<'a> Drawing<'a> {
             delayed: Vec::new(),
             token: Vec::new(),
             violation: None,
-            election: Scenes::default(),
+            fates: Fates::default(),
         };
         let mut in_flight = HashMap::new();
         // Which node was asked by which, and when, without an answer yet.
@@ -120,6 +86,7 @@ impl<'a> Drawing<'a> {
                     if kind == TOKEN {
                         drawing.sends_token(node, time);
                     }
+                    drawing.fates.note_message(node, time, kind);
                     in_flight.insert(*message, drawing.arrows.len());
                     let (from, sent, to) = (node, time, *to);
                     drawing.arrows.push(Arrow { kind, late, from, sent, to, arrived: None });
@@ -128,6 +95,7 @@ impl<'a> Drawing<'a> {
                     if let Some(&arrow) = in_flight.get(message) {
                         let arrow: &mut Arrow<'_> = &mut drawing.arrows[arrow];
                         arrow.arrived = Some(time);
+                        drawing.fates.note_message(node, time, arrow.kind);
                         match arrow.kind {
                             "REQUEST" => open.push((node, *from, time)),
                             TOKEN => drawing.token.push((node, time, None)),
@@ -135,9 +103,12 @@ impl<'a> Drawing<'a> {
                         }
                     }
                 }
-                Happening::Calls => drawing.requests.push((node, time)),
+                Happening::Calls => {
+                    drawing.requests.push((node, time));
+                    drawing.fates.note(node, time, happening);
+                }
                 // What has no arrow: starts, timers, notices.
-                other => drawing.election.note(node, time, other),
+                other => drawing.fates.note(node, time, other),
             }
         }
         // What is open at the end has not been answered at all, where requests are answered.
@@ -148,7 +119,11 @@ impl<'a> Drawing<'a> {
     }
 
     fn shows(&self) -> Shows {
-        Shows { election: !self.election.is_empty(), token: !self.token.is_empty() }
+        Shows {
+            election: self.fates.is_election(),
+            token: !self.token.is_empty(),
+            fates: self.fates.signs(),
+        }
     }
 
     /// A node that sends the token without having got it has had it from the beginning.
@@ -311,6 +286,8 @@ impl Diagram<'_> {
                 escape(&verdict.text)
             ));
         }
+        let canvas = Canvas { x, y, end: drawing.end, row: ROW };
+        drawing.fates.draw_behind(&canvas, &mut line);
         for node in NodeId::all(drawing.nodes) {
             line(format_args!(
                 r#"<line class="life" x1="{LEFT}" x2="{:.1}" y1="{1:.1}" y2="{1:.1}"/><text class="node" x="16" y="{2:.1}">{node}</text>"#,
@@ -376,22 +353,7 @@ impl Diagram<'_> {
                 y(node)
             ));
         }
-        for &(node, from, to) in &drawing.election.down {
-            let (left, right, y) = (x(from), x(to.unwrap_or(drawing.end)), y(node));
-            line(format_args!(
-                r#"<line class="gone" x1="{left:.1}" x2="{right:.1}" y1="{y:.1}" y2="{y:.1}"/><path class="delayed" d="M{:.1} {:.1}l12 12m0 -12l-12 12"/>"#,
-                left - 6.0,
-                y - 6.0
-            ));
-        }
-        for &(node, time) in &drawing.election.follows {
-            let (x, y) = (x(time), y(node));
-            line(format_args!(r#"<circle class="follows" cx="{x:.1}" cy="{y:.1}" r="5"/>"#));
-        }
-        for &(node, time) in &drawing.election.leads {
-            let (x, y) = (x(time), y(node));
-            line(format_args!(r#"<path class="leads" d="{}"/>"#, star(x, y)));
-        }
+        drawing.fates.draw(&canvas, &mut line);
         for &(node, time) in &drawing.delayed {
             let (x, y) = (x(time), y(node));
             line(format_args!(
@@ -426,14 +388,16 @@ pub const STYLE: &str = "\
 .spacetime .life{stroke:#444;stroke-width:1.4}.spacetime .tick{stroke:#ddd}.spacetime .inside{fill:#f4a340;opacity:.75}\
 .spacetime .message{stroke-width:1.6}.spacetime .asks{fill:#222}.spacetime .delayed{stroke:#d6455d;stroke-width:2;fill:none}\
 .spacetime .gone{stroke:#fff;stroke-width:3;stroke-dasharray:6 6}.spacetime .leads{fill:#f4a340;stroke:#222}\
-.spacetime .follows{fill:#fff;stroke:#222;stroke-width:1.4}\
+.spacetime .follows{fill:#fff;stroke:#222;stroke-width:1.4}.spacetime .cut{fill:#777;opacity:.16}\
+.spacetime .paused{stroke:#8a8f98;stroke-width:7;opacity:.8}.spacetime .epoch{stroke:#1f9d76;stroke-width:4}\
+.spacetime .suspects{fill:#d6455d;stroke:#fff}.spacetime .trusts{fill:#fff;stroke:#d6455d;stroke-width:1.6}\
 .spacetime .entry{stroke:#9a5b00;stroke-width:2}.spacetime .moment{fill:#666;font-size:10px}\
 .spacetime .token{stroke:#7b5bd6;stroke-width:4}.spacetime .violation{fill:#d6455d;opacity:.28}\
 .spacetime .wrong{fill:#b3202f;font-weight:600}\
 @media(prefers-color-scheme:dark){.spacetime text{fill:#eee}.spacetime .label{fill:#aaa}.spacetime .paper{fill:#16181c}\
 .spacetime .life{stroke:#bbb}.spacetime .tick{stroke:#333}.spacetime .asks{fill:#eee}\
 .spacetime .moment{fill:#aaa}.spacetime .wrong{fill:#ff8a95}.spacetime .token{stroke:#a78bff}\
-.spacetime .gone{stroke:#16181c}.spacetime .leads{stroke:#eee}.spacetime .follows{fill:#16181c;stroke:#eee}}";
+.spacetime .gone{stroke:#16181c}.spacetime .suspects{stroke:#16181c}.spacetime .trusts{fill:#16181c}.spacetime .leads{stroke:#eee}.spacetime .follows{fill:#16181c;stroke:#eee}}";
 
 /// Text that is not taken for markup.
 pub fn escape(text: &str) -> String {

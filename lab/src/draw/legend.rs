@@ -1,6 +1,7 @@
 //! What the signs of a space-time diagram mean.
 
 use super::diagram::escape;
+use super::fates::diamond;
 use super::palette::colour;
 
 /// The kinds of messages and the other signs, in rows that fit.
@@ -9,7 +10,9 @@ pub(super) struct Legend {
     pub(super) height: f64,
 }
 
-enum Sign {
+/// A sign of the picture.
+#[derive(Clone, Copy)]
+pub(super) enum Sign {
     Message(usize),
     Inside,
     Asks,
@@ -17,13 +20,19 @@ enum Sign {
     Leads,
     Follows,
     Token,
+    Paused,
+    Cut,
+    Suspects,
+    Trusts,
+    Epoch,
 }
 
 /// What a picture shows beside messages.
-#[derive(Clone, Copy)]
 pub(super) struct Shows {
     pub(super) election: bool,
     pub(super) token: bool,
+    /// Of what befell the nodes, and what came of it.
+    pub(super) fates: Vec<(Sign, &'static str)>,
 }
 
 impl Legend {
@@ -35,16 +44,12 @@ impl Legend {
             (Sign::Inside, "inside"),
             (Sign::Delayed, "answer held back"),
         ];
-        let of_elections = [
-            (Sign::Asks, "calls an election"),
-            (Sign::Leads, "leads"),
-            (Sign::Follows, "follows"),
-            (Sign::Delayed, "goes down"),
-        ];
+        let of_elections = [(Sign::Asks, "calls an election")];
         let mut others: Vec<_> = if shows.election { of_elections.into() } else { of_locks.into() };
         if shows.token {
             others.push((Sign::Token, "has the token"));
         }
+        others.extend(shows.fates);
         let others: Vec<_> =
             others.into_iter().map(|(sign, text): (Sign, &str)| (sign, text.to_owned())).collect();
         let (mut x, mut y) = (16.0, 44.0);
@@ -88,6 +93,27 @@ impl Legend {
                 Sign::Follows => line(format_args!(
                     r#"<circle class="follows" cx="{:.1}" cy="{middle}" r="5"/>"#,
                     x + 12.0
+                )),
+                Sign::Paused => line(format_args!(
+                    r#"<line class="paused" x1="{x}" x2="{:.1}" y1="{middle}" y2="{middle}"/>"#,
+                    x + 24.0
+                )),
+                Sign::Cut => line(format_args!(
+                    r#"<rect class="cut" x="{x}" y="{:.1}" width="24" height="16"/>"#,
+                    middle - 8.0
+                )),
+                Sign::Suspects => line(format_args!(
+                    r#"<path class="suspects" d="{}"/>"#,
+                    diamond(x + 12.0, middle)
+                )),
+                Sign::Trusts => line(format_args!(
+                    r#"<path class="trusts" d="{}"/>"#,
+                    diamond(x + 12.0, middle)
+                )),
+                Sign::Epoch => line(format_args!(
+                    r#"<path class="epoch" d="M{:.1} {:.1}v14"/>"#,
+                    x + 12.0,
+                    middle - 7.0
                 )),
                 Sign::Delayed => line(format_args!(
                     r#"<path class="delayed" d="M{:.1} {:.1}l8 8m0 -8l-8 8"/>"#,

@@ -2,6 +2,7 @@
 
 pub mod chart;
 pub mod diagram;
+mod fates;
 mod legend;
 pub mod palette;
 pub mod recording;

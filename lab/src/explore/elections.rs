@@ -5,7 +5,7 @@ use exclusion::message::check::{Check, Timers};
 use exclusion::message::registry::{ElectionAlgorithm, ElectionVisitor, ShippedElection};
 
 use super::exploration::ModelVisitor;
-use super::scope::{AtRest, Within};
+use super::scope::Within;
 
 impl<V: ModelVisitor> ElectionVisitor for Within<'_, V> {
     type Output = V::Output;
@@ -25,15 +25,7 @@ impl<V: ModelVisitor> ElectionVisitor for Within<'_, V> {
         let check = calls
             .fold(Check::election(cluster), |check, (node, &times)| check.requests_of(node, times))
             .channels(scope.channels.unwrap_or(E::CHANNELS))
-            .timers(timers)
-            .crashes(scope.crashes)
-            .recoveries(scope.recoveries);
-        let check = match scope.at_rest {
-            AtRest::Neither => check,
-            AtRest::Crashes => check.crashes_at_rest(),
-            AtRest::Recoveries => check.recoveries_at_rest(),
-            AtRest::Both => check.crashes_at_rest().recoveries_at_rest(),
-        };
-        visitor.visit(algorithm.name, check)
+            .timers(timers);
+        visitor.visit(algorithm.name, scope.befall(check))
     }
 }

@@ -226,6 +226,14 @@ fn dying<P: Shipped>(check: Check<P>, algorithm: &Algorithm, seat: Seat) -> Chec
     }
 }
 
+/// A node on which others depend always, although its user wants nothing.
+pub fn pivot(algorithm: &Algorithm, nodes: usize) -> Option<NodeId> {
+    match Depended::of(algorithm, nodes) {
+        Depended::Nodes(some) => some.first().copied(),
+        Depended::Asked | Depended::Nobody => None,
+    }
+}
+
 /// On whom others depend although its user wants nothing.
 enum Depended {
     /// On these nodes, always.

@@ -4,6 +4,7 @@
 pub mod armies;
 pub mod broken;
 pub mod drafts;
+pub mod elected;
 pub mod elections;
 pub mod erased;
 pub mod exploration;

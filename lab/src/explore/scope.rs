@@ -1,12 +1,13 @@
-//! What can be explored, with all that it claims: the algorithms and elections of the registry, and
-//! the locks over registers.
+//! What can be explored, with all that it claims: the algorithms and elections of the registry,
+//! locks that start from an election, and the locks over registers.
 
 use exclusion::message::check::{Check, Timers, Users};
 use exclusion::message::registry::{
     Algorithm, ElectionAlgorithm, Electorate, RegistryError, Shipped, Size, Visitor,
 };
-use exclusion::message::{Channels, ClusterError, Graph, NodeId};
+use exclusion::message::{Channels, ClusterError, Graph, NodeId, Protocol};
 
+use super::elected::{ELECTED, with_elected};
 use super::exploration::ModelVisitor;
 use super::readers_program::RwBakery;
 use super::registers::Contention;
@@ -40,13 +41,14 @@ pub struct Scope {
     pub users: Users,
     /// How many users may be inside at a time, if the algorithm lets in several. None: two.
     pub entries: Option<usize>,
-    /// How many times a node may crash. Elections only.
+    /// How many times a node may crash. Elections only, and locks that start from one.
     pub crashes: u8,
     /// How many times a node that has crashed may recover.
     pub recoveries: u8,
     /// Which of both happen only when the cluster rests.
     pub at_rest: AtRest,
-    /// The graph of an election that runs on any. None: the complete one.
+    /// The graph of an election that runs on any. None: the complete one; where a lock starts from
+    /// it, a line.
     pub graph: Option<Graph>,
 }
 
@@ -76,6 +78,17 @@ impl Scope {
     #[must_use]
     pub fn with_faults(self, crashes: u8, recoveries: u8) -> Self {
         Self { crashes, recoveries, ..self }
+    }
+
+    /// The same cluster, whose nodes crash and recover as this scope says.
+    pub(super) fn befall<P: Protocol>(&self, check: Check<P>) -> Check<P> {
+        let check = check.crashes(self.crashes).recoveries(self.recoveries);
+        match self.at_rest {
+            AtRest::Neither => check,
+            AtRest::Crashes => check.crashes_at_rest(),
+            AtRest::Recoveries => check.recoveries_at_rest(),
+            AtRest::Both => check.crashes_at_rest().recoveries_at_rest(),
+        }
     }
 
     /// The same, where timers may run out at any moment.
@@ -123,7 +136,7 @@ fn contention<A: Program>(
 pub const MOST_NODES: usize = 8;
 
 /// How many users may be inside at a time by default: two, if the cluster allows it.
-fn usual_entries(nodes: usize) -> usize {
+pub(super) fn usual_entries(nodes: usize) -> usize {
     nodes.saturating_sub(1).clamp(1, 2)
 }
 
@@ -225,6 +238,9 @@ pub fn with_check<V: ModelVisitor>(
         fits(election.name)?;
         let of = scope.graph.clone().map_or(Electorate::of(nodes), Electorate::on);
         return election.build(&of, Within { scope, visitor });
+    }
+    if ELECTED.contains(&name) {
+        return with_elected(name, scope, visitor).expect("it is listed");
     }
     let algorithm = Algorithm::named(name)?;
     fits(algorithm.name)?;

@@ -133,8 +133,20 @@ const TWO_CALL: &[Extent] = &[slow(&[1, 1, 0]).with_faults(1, 1).in_order().long
 /// An election on a ring that stands none.
 const ROUND: &[Extent] = &[slow(&[1, 0, 0]), slow(&[1; 3]), slow(&[1; 4]), slow(&[1; 5]).long()];
 
+/// A lock that starts from an election, where nobody goes down: all users of two nodes twice, and of
+/// three once.
+const STARTED: &[Extent] = &[slow(&[2, 2]), slow(&[1; 3]).long()];
+
+/// The same, and nodes may go down, before they have started or later, and come back.
+const STARTED_AND_DOWN: &[Extent] = &[
+    slow(&[2, 2]),
+    slow(&[1; 3]).long(),
+    slow(&[1; 2]).with_faults(1, 1),
+    slow(&[1; 3]).with_faults(1, 0).long(),
+];
+
 /// What is explored of each, by name: first the locks over registers, then the algorithms in the
-/// order of the registry.
+/// order of the registry, and locks that start from an election.
 const SCOPES: &[(&str, &[&[Extent]])] = &[
     ("bakery", &[SEATS]),
     ("rw_bakery", &[SEATS_THAT_READ]),
@@ -245,6 +257,34 @@ const SCOPES: &[(&str, &[&[Extent]])] = &[
             slow(&[1, 0, 1, 0, 0]).on(Graph::ring),
         ]],
     ),
+    ("central_coordinator_by_bully", &[STARTED_AND_DOWN]),
+    ("central_coordinator_by_bully_halt", &[STARTED_AND_DOWN]),
+    ("central_coordinator_by_bully_majority", &[STARTED_AND_DOWN]),
+    ("central_coordinator_by_ring_election", &[STARTED_AND_DOWN]),
+    ("central_coordinator_by_ring_election_to_all", &[STARTED_AND_DOWN]),
+    ("central_coordinator_by_chang_roberts", &[STARTED]),
+    ("central_coordinator_by_le_lann", &[STARTED]),
+    ("central_coordinator_by_extinction", &[STARTED]),
+    ("token_ring_by_bully", &[STARTED]),
+    ("token_ring_by_extinction", &[STARTED]),
+    ("suzuki_kasami_by_extinction", &[STARTED]),
+    ("suzuki_kasami_ring_by_extinction", &[STARTED]),
+    ("suzuki_kasami_line_by_extinction", &[STARTED]),
+    ("suzuki_kasami_tree_by_extinction", &[STARTED]),
+    ("suzuki_kasami_fifo_by_extinction", &[STARTED]),
+    ("suzuki_kasami_fifo_ring_by_extinction", &[STARTED]),
+    ("ricart_agrawala_token_by_extinction", &[STARTED]),
+    ("singhal_heuristic_by_extinction", &[STARTED]),
+    ("raymond_by_extinction", &[STARTED]),
+    ("raymond_star_by_extinction", &[STARTED]),
+    ("naimi_trehel_by_extinction", &[STARTED]),
+    ("naimi_trehel_queue_by_extinction", &[STARTED]),
+    ("banta_simple_by_extinction", &[STARTED]),
+    ("banta_fair_by_extinction", &[STARTED]),
+    ("banta_efficient_by_extinction", &[STARTED]),
+    ("banta_efficient_hardened_by_extinction", &[STARTED]),
+    ("banta_k_by_extinction", &[STARTED]),
+    ("banta_k_hardened_by_extinction", &[STARTED]),
 ];
 
 fn extents() -> impl Iterator<Item = (&'static str, &'static Extent)> {
@@ -269,6 +309,7 @@ pub fn soon() -> Vec<(&'static str, Scope)> {
 mod tests {
     use exclusion::message::registry::{ALGORITHMS, Algorithm, ELECTIONS, Shipped, Size, Visitor};
 
+    use super::super::elected::ELECTED;
     use super::super::scope::RegisterLock;
     use super::*;
 
@@ -278,6 +319,7 @@ mod tests {
         let locks = RegisterLock::ALL.map(RegisterLock::name).into_iter();
         let known = locks.chain(ALGORITHMS.iter().map(|algorithm| algorithm.name));
         let known = known.chain(ELECTIONS.iter().map(|election| election.name));
+        let known = known.chain(ELECTED.iter().copied());
         assert_eq!(tabled, known.collect::<Vec<_>>());
     }
 

@@ -64,6 +64,13 @@ macro_rules! late {
 #[cfg(all(feature = "std", target_has_atomic = "64"))]
 pub(crate) use late;
 
+/// Runs what only a debug build does, and what must not change what is counted or who runs next.
+#[cfg(all(feature = "std", target_has_atomic = "64", not(exclusion_count)))]
+#[inline(always)]
+pub(crate) fn aside<R>(act: impl FnOnce() -> R) -> R {
+    act()
+}
+
 #[cfg(exclusion_count)]
 pub mod counted;
 
@@ -174,7 +181,7 @@ mod machine {
 
     /// Naps that get longer, for what may take long and nobody announces.
     #[cfg(all(feature = "std", target_has_atomic = "64"))]
-    pub(crate) struct Naps(std::time::Duration);
+    pub(crate) struct Naps(pub(super) std::time::Duration);
 
     #[cfg(all(feature = "std", target_has_atomic = "64"))]
     impl Naps {
@@ -344,5 +351,61 @@ mod modelled {
     /// Lets the others go first.
     pub(crate) fn nap() {
         loom::thread::yield_now();
+    }
+}
+
+#[cfg(all(
+    test,
+    feature = "std",
+    target_has_atomic = "64",
+    not(any(exclusion_loom, exclusion_count))
+))]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::machine::{Backoff, Naps, Spins, nap};
+
+    #[test]
+    fn spins_are_as_many_as_were_asked_for() {
+        for mut spins in [Spins::new(3), Spins::once_at_least(3)] {
+            assert_eq!([(); 5].map(|()| spins.spin()), [true, true, true, false, false]);
+        }
+        assert!(!Spins::new(0).spin());
+    }
+
+    /// Sleeping takes at least as long as was asked for.
+    #[test]
+    fn who_has_spun_and_yielded_naps() {
+        let took = |act: &dyn Fn()| {
+            let start = Instant::now();
+            act();
+            start.elapsed()
+        };
+        let backoff = Backoff::new();
+        for step in 0..20 {
+            assert!(!backoff.has_spun(), "{step}");
+            backoff.snooze();
+        }
+        for _ in 20..120 {
+            assert!(backoff.has_spun());
+            backoff.snooze();
+        }
+        for _ in 0..3 {
+            assert!(took(&|| backoff.snooze()) >= Duration::from_micros(50));
+        }
+        assert!(took(&nap) >= Duration::from_micros(50));
+    }
+
+    #[test]
+    fn naps_get_longer_up_to_some_milliseconds() {
+        let mut naps = Naps::new();
+        let lengths = [(); 9].map(|()| {
+            let length = naps.0;
+            let start = Instant::now();
+            naps.nap();
+            assert!(start.elapsed() >= length);
+            length.as_micros()
+        });
+        assert_eq!(lengths, [50, 100, 200, 400, 800, 1600, 3200, 5000, 5000]);
     }
 }

@@ -6,19 +6,15 @@
 //! from what it has learnt. Until then its user waits, and what others say of the lock is kept.
 //!
 //! The lock starts once, from the first election: what a later one decides is ignored. A node that
-//! may have missed the first one takes no part. That is one that has recovered, and one that had
-//! heard of the election and was told of a crash before it settled. Its user waits for ever. So
-//! nobody may go down before all have started, if all are to enter: to recover a lock is another
-//! matter.
-//!
-//! That was explored with a coordinator. Two nodes, a crash and a recovery at any moment: by
-//! [`Bully`], [`BullyHalt`] and [`RingElection`]. Three nodes and a crash: by the last two. Nothing
-//! is claimed for the others, and a ring whose news goes to all at once fails: there nobody may go
-//! down before all have started.
+//! may have missed the first one takes no part. That is one that has recovered, one that had heard
+//! of the election and was told of a crash before it settled, and one that settles by an election
+//! that [cannot be the first](TellsAll::may_be_first). Its user waits for ever. So nobody may go
+//! down before all have started, if all are to enter: to recover a lock is another matter.
 //!
 //! | stage | by | then |
 //! |---|---|---|
 //! | `Before` | it settles | `Started` |
+//! | `Before` | it settles, by a later election than the first | `Out` |
 //! | `Before` | somebody is down, and it has heard of the election | `Out` |
 //! | any | it has recovered | `Out` |
 //!
@@ -28,17 +24,40 @@
 //! coordinator, or a token, and two users are inside. The other elections need no T.
 
 use std::collections::VecDeque;
+use std::fmt::Debug;
+use std::hash::Hash;
+use std::sync::Arc;
 
 use super::{Bully, BullyHalt, ChangRoberts, Extinction, LeLann, RingElection};
 use crate::message::{
-    CentralCoordinator, Channels, Election, Input, Machine, NodeId, Notice, Outbox, Output, Phase,
-    Protocol, Raymond, Refused, Timer, step_part,
+    CentralCoordinator, Channels, ClusterError, Election, Input, Leadership, Machine, NodeId,
+    Notice, Outbox, Output, Phase, Protocol, Raymond, Refused, Timer, step_part,
 };
 
 /// A lock whose nodes can be made from what an election has decided.
-pub trait Inherits<E: Election>: Protocol {
+pub trait Inherits<E: TellsAll>: Protocol {
+    /// What all nodes know of the lock before anybody leads: how many may be inside, say, or how
+    /// they are arranged. `()` where that is nothing.
+    type Plan: Clone + Eq + Hash + Debug;
+
+    /// Whether there is such a lock among so many nodes.
+    ///
+    /// # Errors
+    /// If not, and why.
+    fn check(_plan: &Self::Plan, _nodes: usize) -> Result<(), ClusterError> {
+        Ok(())
+    }
+
+    /// How many may be inside at a time.
+    fn entries(_plan: &Self::Plan) -> usize {
+        1
+    }
+
     /// The node of the lock at a node that has settled on a leader.
-    fn inherit(election: &E, leader: NodeId) -> Self;
+    ///
+    /// # Panics
+    /// If there is [no such lock](Self::check).
+    fn inherit(plan: &Self::Plan, election: &E, leader: NodeId) -> Self;
 }
 
 /// An election that tells every node who leads, so that a lock can start from it. The echo
@@ -51,18 +70,34 @@ pub trait Inherits<E: Election>: Protocol {
 /// let nodes: Vec<Elected<Echo, CentralCoordinator>> =
 ///     Elected::cluster(Echo::over(&ring), [NodeId(0)]);
 /// ```
-pub trait TellsAll: Election {}
+pub trait TellsAll: Election {
+    /// Whether this can be the outcome of the first election, which some nodes call when they
+    /// start. A lock that started from a later one might be the second.
+    fn may_be_first(_settled: Leadership) -> bool {
+        true
+    }
+}
 
 impl TellsAll for Bully {}
 impl TellsAll for BullyHalt {}
-impl TellsAll for RingElection {}
+
+/// All that call at the start call in the first number. A later number is called for a node that
+/// is down, or back, and by then some may have settled.
+impl TellsAll for RingElection {
+    fn may_be_first(settled: Leadership) -> bool {
+        settled.epoch.number == 1
+    }
+}
+
 impl TellsAll for ChangRoberts {}
 impl TellsAll for LeLann {}
 impl TellsAll for Extinction {}
 
 /// The leader coordinates.
 impl<E: TellsAll> Inherits<E> for CentralCoordinator {
-    fn inherit(election: &E, leader: NodeId) -> Self {
+    type Plan = ();
+
+    fn inherit((): &(), election: &E, leader: NodeId) -> Self {
         Self::node_coordinated_by(election.id(), leader, election.nodes())
             .expect("the election has the same nodes")
     }
@@ -71,7 +106,9 @@ impl<E: TellsAll> Inherits<E> for CentralCoordinator {
 /// The leader has the token, and the tree of the election leads there: the lift algorithm starts
 /// so.
 impl Inherits<Extinction> for Raymond {
-    fn inherit(election: &Extinction, _: NodeId) -> Self {
+    type Plan = ();
+
+    fn inherit((): &(), election: &Extinction, _: NodeId) -> Self {
         Self::rooted(election.id(), election.nodes(), election.parent(), election.children())
     }
 }
@@ -118,7 +155,8 @@ type Said<E, P> = Message<<E as Machine>::Message, <P as Machine>::Message>;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Elected<E: Election, P: Protocol> {
+pub struct Elected<E: TellsAll, P: Inherits<E>> {
+    plan: Arc<P::Plan>,
     election: E,
     /// Whether it calls the election.
     calls: bool,
@@ -152,17 +190,51 @@ enum Stage<P: Protocol> {
     Out,
 }
 
-impl<E: Election, P: Inherits<E>> Elected<E, P> {
+impl<E: TellsAll, P: Inherits<E>> Elected<E, P> {
     /// A cluster in which these nodes call the election as soon as it starts.
-    pub fn cluster(election: Vec<E>, initiators: impl IntoIterator<Item = NodeId>) -> Vec<Self> {
+    ///
+    /// # Panics
+    /// If the election has fewer than two nodes.
+    pub fn cluster(election: Vec<E>, initiators: impl IntoIterator<Item = NodeId>) -> Vec<Self>
+    where
+        P::Plan: Default,
+    {
+        let nodes = Self::planned(P::Plan::default(), election, initiators);
+        nodes.unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// The same, of a lock of which the nodes must know something beforehand.
+    ///
+    /// ```
+    /// use exclusion::message::sim::Simulation;
+    /// use exclusion::message::{ChangRoberts, Elected, NodeId, Renamed, SuzukiKasami, Topology};
+    ///
+    /// let ring = ChangRoberts::cluster(5)?;
+    /// let nodes: Vec<Elected<_, Renamed<SuzukiKasami>>> =
+    ///     Elected::planned(Topology::ring(5)?, ring, [NodeId(1)])?;
+    /// assert_eq!(Simulation::new(nodes).run()?.entries, 5);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the election has fewer than two nodes, or there is no such lock among its nodes.
+    pub fn planned(
+        plan: P::Plan,
+        election: Vec<E>,
+        initiators: impl IntoIterator<Item = NodeId>,
+    ) -> Result<Vec<Self>, ClusterError> {
+        ClusterError::check_places(&election)?;
+        P::check(&plan, election.len())?;
+        let plan = Arc::new(plan);
         let initiators: Vec<_> = initiators.into_iter().collect();
         let node = |election: E| Self {
+            plan: Arc::clone(&plan),
             calls: initiators.contains(&election.id()),
             election,
             stage: Stage::Before { heard: false, early: VecDeque::new() },
             phase: Phase::Idle,
         };
-        election.into_iter().map(node).collect()
+        Ok(election.into_iter().map(node).collect())
     }
 
     /// The node of the lock, once it has settled. None again after a crash.
@@ -181,7 +253,7 @@ impl<E: Election, P: Inherits<E>> Elected<E, P> {
         let mut settled = None;
         for output in step_part(&mut self.election, input)? {
             if let Output::Leader(leadership) = output {
-                settled = Some(leadership.leader);
+                settled = Some(leadership);
             }
             match output {
                 Output::SetTimer { timer, periods } => out.set_timer(Timer(2 * timer.0), periods),
@@ -189,9 +261,13 @@ impl<E: Election, P: Inherits<E>> Elected<E, P> {
             }
         }
         match (settled, &mut self.stage) {
-            (Some(leader), Stage::Before { early, .. }) => {
+            (Some(settled), Stage::Before { .. }) if !E::may_be_first(settled) => {
+                self.stage = Stage::Out;
+                Ok(())
+            }
+            (Some(Leadership { leader, .. }), Stage::Before { early, .. }) => {
                 let early = std::mem::take(early);
-                let lock = P::inherit(&self.election, leader);
+                let lock = P::inherit(&self.plan, &self.election, leader);
                 self.stage = Stage::Started { leader, lock };
                 self.begin(early, out)
             }
@@ -254,7 +330,7 @@ impl<E: Election, P: Inherits<E>> Elected<E, P> {
     }
 }
 
-impl<E: Election, P: Inherits<E>> Machine for Elected<E, P> {
+impl<E: TellsAll, P: Inherits<E>> Machine for Elected<E, P> {
     type Message = Said<E, P>;
 
     const CHANNELS: Channels = match (E::CHANNELS, P::CHANNELS) {
@@ -334,7 +410,7 @@ impl<E: Election, P: Inherits<E>> Machine for Elected<E, P> {
     }
 }
 
-impl<E: Election, P: Inherits<E>> Protocol for Elected<E, P> {
+impl<E: TellsAll, P: Inherits<E>> Protocol for Elected<E, P> {
     type Access = P::Access;
 
     fn phase(&self) -> Phase {
@@ -342,6 +418,6 @@ impl<E: Election, P: Inherits<E>> Protocol for Elected<E, P> {
     }
 
     fn entries_at_a_time(&self) -> usize {
-        self.lock().map_or(1, Protocol::entries_at_a_time)
+        P::entries(&self.plan)
     }
 }

@@ -31,6 +31,15 @@ use crate::message::{
 pub use super::cycle::{Late, Message, Token};
 pub use super::good_site::GoodSite;
 
+/// What the sites of a cluster know beforehand, beside how many they are.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Plan {
+    /// How many may be inside at a time.
+    pub entries: usize,
+    /// What becomes of a request that comes late.
+    pub late: Late,
+}
+
 /// A site of Banta's algorithm for k entries. See the [module](self).
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]

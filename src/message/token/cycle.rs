@@ -54,10 +54,11 @@ pub struct Token {
 
 /// What to do when the network breaks its promise, and a request comes to a site that the token has
 /// left.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Late {
     /// Keeps it, as the thesis has it, until the token happens to come back. It may never.
+    #[default]
     Strict,
     /// Passes it on to the good site, and believes no old news of who that is.
     Hardened,

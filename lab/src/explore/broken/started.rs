@@ -8,7 +8,7 @@ use exclusion::message::extinction::Message as WaveMessage;
 use exclusion::message::{
     BullyHalt, Channels, Elected, Election, Epoch, Exclusive, Extinction, Graph, Inherits, Input,
     Leadership, Machine, Message, NodeId, Notice, Outbox, Output, Phase, Protocol, Raymond,
-    Refused, step_part,
+    Refused, TellsAll, step_part,
 };
 
 /// Raymond's tree, whose nodes start when they have a parent, and do not wait to be told that it is
@@ -102,8 +102,12 @@ impl Election for Eager {
     }
 }
 
+impl TellsAll for Eager {}
+
 impl Inherits<Eager> for Raymond {
-    fn inherit(election: &Eager, _: NodeId) -> Self {
+    type Plan = ();
+
+    fn inherit((): &(), election: &Eager, _: NodeId) -> Self {
         let (me, nodes, parent) = (election.id(), election.nodes(), election.parent());
         if !election.flawed {
             return Self::rooted(me, nodes, parent, election.inner.children());

@@ -153,6 +153,14 @@ impl<P: Protocol> Check<P> {
         self
     }
 
+    /// A user may wait for ever, as where faults befall nodes that do not recover their lock. Then
+    /// `no deadlock` is not claimed.
+    #[must_use]
+    pub fn may_block(mut self) -> Self {
+        self.may_block = true;
+        self
+    }
+
     /// Nothing ever passes between these nodes and the others, and each side is told, sooner or
     /// later, that the other is down.
     ///

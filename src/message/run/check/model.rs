@@ -54,6 +54,7 @@ pub struct Check<P: Protocol> {
     pub(super) stamp: Option<fn(&P) -> Option<Stamp>>,
     pub(super) faults: Faults<P>,
     pub(super) all_served: bool,
+    pub(super) may_block: bool,
     pub(super) election: Option<ElectionClaims<P>>,
 }
 
@@ -81,6 +82,7 @@ impl<P: Protocol> Check<P> {
             token: None,
             stamp: None,
             all_served: false,
+            may_block: false,
             election: None,
         }
     }
