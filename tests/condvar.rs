@@ -34,6 +34,7 @@ for_each_policy! {
     a_condition_that_holds_in_time_does_not_time_out
     two_mutexes_at_a_time_panic_and_leave_the_guard_valid
     one_mutex_after_another_is_fine
+    once_all_have_left_another_mutex_is_fine
     threads_are_served_in_the_order_in_which_they_came
     tokens_are_neither_lost_nor_made
     tokens_are_neither_lost_nor_made_as_time_passes
@@ -210,6 +211,31 @@ fn one_mutex_after_another_is_fine<P: Policy>() {
         let mut guard = mutex.lock();
         assert!(condvar.wait_for(&mut guard, Duration::from_millis(1)).timed_out());
     }
+}
+
+/// The line of the first mutex stays in use, so that the second has another.
+fn once_all_have_left_another_mutex_is_fine<P: Policy>() {
+    let pair = Pair::<_, P>::new(0);
+    let (stays, other) = (PolicyCondvar::<P>::new(), BakeryMutex::<_, P>::with_policy(()));
+    thread::scope(|scope| {
+        for condvar in [&stays, &pair.condvar] {
+            let pair = &pair;
+            scope.spawn(move || {
+                let mut count = pair.data.lock();
+                *count += 1;
+                condvar.wait(&mut count);
+                *count -= 1;
+            });
+        }
+        await_data(&pair, |count| *count == 2);
+        assert_eq!(pair.condvar.notify_all(), 1);
+        await_data(&pair, |count| *count == 1);
+        let soon = Duration::from_millis(1);
+        assert!(pair.condvar.wait_for(&mut pair.data.lock(), soon).timed_out());
+        let mut guard = other.lock();
+        assert!(pair.condvar.wait_for(&mut guard, soon).timed_out());
+        assert!(stays.notify_one());
+    });
 }
 
 fn threads_are_served_in_the_order_in_which_they_came<P: Policy>() {

@@ -34,13 +34,13 @@ pub mod control;
 mod frame;
 mod keys;
 mod link;
+#[cfg(feature = "majority")]
+pub mod majority;
 mod membership;
 mod node;
 #[cfg(test)]
 mod scratch;
 mod store;
-#[cfg(feature = "majority")]
-pub mod majority;
 pub mod strict;
 
 pub use exclusion::message::Fence;

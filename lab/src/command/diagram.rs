@@ -174,7 +174,8 @@ impl DiagramCommand {
             (
                 "what befalls nodes",
                 !self.fates.is_empty()
-                    && (from != From::Simulation || ElectionAlgorithm::named(&self.algorithm).is_ok()),
+                    && (from != From::Simulation
+                        || ElectionAlgorithm::named(&self.algorithm).is_ok()),
             ),
         ];
         match needless.into_iter().find(|(_, needless)| *needless) {

@@ -89,10 +89,9 @@ impl FaultsCommand {
     pub(crate) fn run(&self) -> Outcome {
         let algorithms: Vec<&'static Algorithm> = match &self.algorithm {
             Some(name) => vec![algorithm(name)?],
-            None => ALGORITHMS
-                .iter()
-                .filter(|it| self.all || self.cost || reach(it).soon)
-                .collect(),
+            None => {
+                ALGORITHMS.iter().filter(|it| self.all || self.cost || reach(it).soon).collect()
+            }
         };
         if self.cost {
             return self.tell_cost(&algorithms);

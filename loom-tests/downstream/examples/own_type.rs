@@ -1,5 +1,5 @@
-//! A type of one's own, built on a mutex and a condition variable of `exclusion`, checked with loom:
-//! every order of its steps, up to a number of preemptions.
+//! A type of one's own, built on a mutex and a condition variable of `exclusion`, checked with
+//! loom: every order of its steps, up to a number of preemptions.
 //!
 //! ```sh
 //! cd loom-tests && cargo run -p downstream --example own_type
