@@ -26,6 +26,7 @@ for_each_policy! {
     nobody_is_there_to_notify
     one_is_notified_and_that_is_said
     each_of_ten_is_notified_at_once_and_all_are_counted
+    each_of_seventy_is_notified_at_once_and_all_are_counted
     one_notification_moves_one_thread
     a_wait_for_a_condition_ends_when_it_holds
     a_wait_times_out_and_not_before
@@ -87,9 +88,18 @@ fn one_is_notified_and_that_is_said<P: Policy>() {
 }
 
 fn each_of_ten_is_notified_at_once_and_all_are_counted<P: Policy>() {
+    all_are_notified_at_once::<P>(10);
+}
+
+/// More than one look at the line finds in their order.
+fn each_of_seventy_is_notified_at_once_and_all_are_counted<P: Policy>() {
+    all_are_notified_at_once::<P>(70);
+}
+
+fn all_are_notified_at_once<P: Policy>(threads: usize) {
     let pair = Pair::<_, P>::new(0);
     thread::scope(|scope| {
-        for _ in 0..10 {
+        for _ in 0..threads {
             scope.spawn(|| {
                 let mut count = pair.data.lock();
                 *count += 1;
@@ -97,8 +107,8 @@ fn each_of_ten_is_notified_at_once_and_all_are_counted<P: Policy>() {
                 *count -= 1;
             });
         }
-        await_data(&pair, |count| *count == 10);
-        assert_eq!(pair.condvar.notify_all(), 10);
+        await_data(&pair, |count| *count == threads);
+        assert_eq!(pair.condvar.notify_all(), threads);
         assert_eq!(pair.condvar.notify_all(), 0);
     });
     assert_eq!(*pair.data.lock(), 0);
