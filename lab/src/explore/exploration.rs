@@ -86,15 +86,15 @@ impl Explored {
 
     /// Whether a property is about what can be reached. It shows that the others are not vacuous.
     pub fn is_possibility(property: &str) -> bool {
-        matches!(property, "everybody enters" | "two contend" | "all settle" | "some settle")
-    }
-
-    /// The properties that do not hold.
-    pub fn refuted(&self) -> impl Iterator<Item = &Finding> {
         matches!(
             property,
             "everybody enters" | "two contend" | "two read" | "all settle" | "some settle"
         )
+    }
+
+    /// The properties that do not hold.
+    pub fn refuted(&self) -> impl Iterator<Item = &Finding> {
+        self.properties.iter().filter(|finding| finding.holds == Some(false))
     }
 }
 
