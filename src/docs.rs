@@ -22,11 +22,13 @@ macro_rules! targets {
 macro_rules! of_locks {
     () => {
         items! {
-            "crate::": "BakeryMutex", "BakerySemaphore", "Bypass", "TournamentMutex";
-            "crate::lock::": "Leased", "Seated", "raw", "wait";
+            "crate::": "BakeryMutex", "BakeryReentrantMutex", "BakerySemaphore", "Bypass",
+                "TournamentMutex";
+            "crate::lock::": "Leased", "Seat", "Seated", "raw", "wait";
             "crate::lock::raw::": "Bakery", "BlackWhiteBakery", "Packed", "Padded", "Peterson",
-                "PetersonSwap", "Priority", "RawLock", "Tournament", "Waiting", "Withdrawn";
-            "crate::docs::": "cost", "shared_memory", "verification", "which_lock";
+                "PetersonSwap", "Priority", "RawLock", "RwBakery", "Tournament", "Waiting",
+                "Withdrawn";
+            "crate::docs::": "cost", "mutants", "parity", "shared_memory", "verification", "which_lock";
         }
     };
 }
@@ -40,6 +42,8 @@ macro_rules! of_locks_by_another_name {
             "take_seats" => "crate::lock::Seated::take_seats";
             "seat_unchecked" => "crate::lock::Seated::seat_unchecked";
             "lock_unless" => "crate::lock::Seat::lock_unless";
+            "cost.svg" =>
+                "https://raw.githubusercontent.com/exclusion-rs/exclusion/main/docs/cost.svg";
         }
     };
 }
@@ -68,9 +72,10 @@ macro_rules! of_messages {
                 "Claims::order", "Claims::token", "Machine::CHANNELS",
                 "Protocol::WITHDRAWS";
             "crate::message::fault::": "remedy";
-            "crate::message::fault::remedy::": "MendedRing", "Regenerating", "Succession", "Surviving";
+            "crate::message::fault::remedy::": "MendedRing", "Regenerating", "Rerooting",
+                "Succession", "Surviving";
             "crate::message::banta_efficient::": "Late::Hardened", "Late::Strict";
-            "crate::message::sim::": "Delay", "Report", "Workload";
+            "crate::message::sim::": "Delay", "Report", "Simulation::patience", "Workload";
             "crate::message::actor::": "Assembly", "Builder::period", "Builder::traced", "Cluster::shutdown",
                 "Down", "Handle::lock_timeout";
         }
@@ -190,6 +195,10 @@ pub mod parity {}
 #[doc = labels!()]
 #[doc = include_str!("../docs/cost.md")]
 pub mod cost {}
+
+#[doc = labels!()]
+#[doc = include_str!("../docs/mutants.md")]
+pub mod mutants {}
 
 /// The examples of the README are tested too.
 #[cfg(all(doctest, feature = "message"))]

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use exclusion::message::actor::{Cluster, Down, KillError};
+use exclusion::message::actor::{Cluster, Down, Handle, KillError};
 use exclusion::message::registry::Algorithm;
 use exclusion::message::{
-    CentralCoordinator, ClusterError, Happening, Link, Maekawa, NodeId, Quorums, Recovering,
-    RicartAgrawala, SuzukiKasami, Trace, replay,
+    Admission, CentralCoordinator, ClusterError, Fenced, Happening, Link, Maekawa, NodeId, Quorums,
+    Recovering, RicartAgrawala, SuzukiKasami, Trace, replay,
 };
 
 /// Long enough for whatever comes at all.
@@ -87,6 +87,43 @@ fn a_lock_that_recovers_goes_on_without_a_node_that_is_killed_and_takes_it_back(
     assert_eq!(counts(&trace, |it| *it == Happening::Crashes), 1, "{trace}");
     assert_eq!(ended.into_data(), Some(1 + 2 + 3));
     replay(nodes, &trace).unwrap_or_else(|error| panic!("{error}\n{trace}"));
+}
+
+#[test]
+fn a_guard_has_a_fence_that_grows_and_says_who_may_have_died_inside() {
+    let algorithm = Algorithm::named("suzuki_kasami").unwrap();
+    let nodes = Recovering::over(algorithm, SuzukiKasami::cluster(3).unwrap()).unwrap();
+    let cluster = Cluster::start(nodes, ()).unwrap();
+    let mut users = cluster.handles();
+    let mut disk = Fenced::new("nothing");
+    let enter = |user: usize, users: &mut [_]| -> Admission {
+        let handle: &mut Handle<_, ()> = &mut users[user];
+        let guard = handle.lock_timeout(PATIENCE).unwrap().expect("it is served");
+        guard.admission().expect("entries are fenced")
+    };
+    let first = enter(1, &mut users);
+    assert!(first.perhaps_inside.is_empty());
+    *disk.write(first.fence).unwrap() = "first";
+    // It has the token, so nobody enters before the view without it.
+    cluster.kill_node(NodeId(1)).unwrap();
+    let second = enter(0, &mut users);
+    assert!(second.fence > first.fence, "{first:?}, {second:?}");
+    assert!(second.perhaps_inside.contains(NodeId(1)), "nobody knows where its user was");
+    *disk.write(second.fence).unwrap() = "second";
+    let third = enter(2, &mut users);
+    assert!(third.fence > second.fence);
+    assert!(third.perhaps_inside.is_empty(), "the one before has been told");
+    disk.admit(third.fence).unwrap();
+    for old in [first.fence, second.fence] {
+        assert!(disk.write(old).is_err(), "{old} is older");
+    }
+    assert_eq!(disk.into_inner(), "second");
+}
+
+#[test]
+fn an_algorithm_without_recovery_has_no_fences() {
+    let cluster = Cluster::start(RicartAgrawala::cluster(2).unwrap(), 0).unwrap();
+    assert_eq!(cluster.handles()[0].lock().unwrap().admission(), None);
 }
 
 #[test]

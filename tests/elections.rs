@@ -165,8 +165,8 @@ fn a_dead_successor_that_has_to_be_found_out_costs_the_ring_one_message() {
     }
 }
 
-/// The list of the second caller is lost, and nobody was told. The one that lost it calls in a lower
-/// number, and by that the list is sent again.
+/// The list of the second caller is lost, and nobody was told. The one that lost it calls in a
+/// lower number, and by that the list is sent again.
 #[test]
 fn two_lists_that_a_node_misses_which_is_back_before_anybody_was_told_are_sent_again() {
     for time in [2.6, 20.0] {

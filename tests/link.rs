@@ -6,7 +6,13 @@
 //! LINK_RUNS=1000000 cargo test --release --all-features --test link -- --nocapture random
 //! ```
 //!
-//! A run that fails prints its seed; `LINK_SEED` repeats the runs from there.
+//! A run that fails prints its seed; `LINK_SEED` repeats the runs from there. Likewise the gate
+//! explores what takes seconds; the rest, which takes minutes for each algorithm, by
+//!
+//! ```sh
+//! LINK_NODES=3 LINK_STATES=600000 \
+//!     cargo test --release --all-features --test link -- --nocapture whatever_is_lost_once
+//! ```
 #![cfg(feature = "check")]
 
 mod common;
@@ -16,12 +22,14 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use common::by_hand::ByHand;
 use common::chance::{fresh_seed, from_environment};
-use exclusion::message::check::{Action, Check, Checker, Model, Progress, State};
+use common::exhaust::exhaust;
+use exclusion::message::banta_efficient::Late;
+use exclusion::message::check::{Action, Check, Checker, Model, Outcome, Progress, State, Users};
 use exclusion::message::registry::{ALGORITHMS, Algorithm, Shipped, Size, Visitor};
 use exclusion::message::sim::{Delay, RandomFaults, Simulation, Workload};
 use exclusion::message::{
-    Channels, Claims, Exclusive, Input, Lamport, Link, Machine, Message, NodeId, Notice, Outbox,
-    Phase, Protocol, Refused,
+    BantaEfficient, Channels, Claims, Exclusive, Input, Lamport, Link, Machine, Message, NodeId,
+    Notice, Outbox, Phase, Protocol, Refused,
 };
 
 /// An item of a sender's life.
@@ -235,6 +243,90 @@ fn lamport_with_one_lost_message_is_refuted_and_holds_over_the_link() {
     assert!(progress.find_stuck(&over, 1_000_000).expect("few states").is_none());
 }
 
+/// What may befall the messages, and who asks, from the widest scope to the narrowest.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Scope {
+    name: &'static str,
+    asking: u32,
+    losses: u8,
+    duplicates: u8,
+    users: Users,
+}
+
+const fn scope(name: &'static str, asking: u32, losses: u8, duplicates: u8) -> Scope {
+    Scope { name, asking, losses, duplicates, users: Users::AnyTime }
+}
+
+const SCOPES: [Scope; 6] = [
+    scope("all ask, 1 lost, 1 doubled", u32::MAX, 1, 1),
+    scope("two ask, 1 lost, 1 doubled", 2, 1, 1),
+    scope("two ask, 1 lost", 2, 1, 0),
+    scope("one asks, 1 lost, 1 doubled", 1, 1, 1),
+    Scope { users: Users::Unhurried, ..scope("two ask and act in silence, 1 lost", 2, 1, 0) },
+    scope("one asks, 1 lost", 1, 1, 0),
+];
+
+/// Sent again, a message comes later than the bound on which the strict algorithm relies.
+#[test]
+fn a_bound_on_delays_is_none_over_a_link_that_loses() {
+    let check = |cluster| {
+        let check = Check::new(Link::over(cluster)).requests_of(NodeId(0), 0).losses(1);
+        check.only("UPDATE").aftermath(1_000_000).expect("few states").outcome
+    };
+    let strict = BantaEfficient::cluster(3, Late::Strict).expect("three are enough");
+    assert_eq!(check(strict), Outcome::OneUntilAsked);
+    let hardened = BantaEfficient::cluster(3, Late::Hardened).expect("three are enough");
+    assert_eq!(check(hardened), Outcome::Harmless);
+}
+
+/// Over the link, with small budgets, as far as that ends within so many states.
+struct Exhaust(usize);
+
+impl Visitor for Exhaust {
+    type Output = ();
+
+    fn visit<P: Shipped>(self, algorithm: &'static Algorithm, cluster: Vec<P>) {
+        let nodes = cluster.len() as u32;
+        let check = Check::new(Link::over(cluster));
+        for Scope { name, asking, losses, duplicates, users } in SCOPES {
+            if asking < u32::MAX && asking >= nodes {
+                continue;
+            }
+            // One that relies on a bound on delays has none where messages are lost.
+            let is_strict = algorithm.within_tmax && algorithm.arrangement.is_none();
+            let losses = if is_strict { 0 } else { losses };
+            if losses + duplicates == 0 {
+                continue;
+            }
+            let mut check = check.clone().losses(losses).duplicates(duplicates).users(users);
+            // Of those that ask, the last node has neither token nor desk.
+            for node in (0..nodes).rev().skip(asking as usize) {
+                check = check.requests_of(NodeId(node), 0);
+            }
+            let explored = exhaust(algorithm.name, &check, self.0);
+            println!("{algorithm}, {nodes} nodes: {explored}: {name}");
+            if explored.states.is_some() {
+                return;
+            }
+        }
+        // Its nodes never rest, so the link's numbers grow for ever.
+        assert!(!P::RESTS, "{algorithm}: too many states in every scope");
+    }
+}
+
+#[test]
+fn over_the_link_every_algorithm_holds_whatever_is_lost_once_and_doubled_once() {
+    let nodes = from_environment("LINK_NODES").unwrap_or(2);
+    let most = from_environment("LINK_STATES").unwrap_or(12_000);
+    let wanted: String = from_environment("LINK_ALGORITHMS").unwrap_or_else(|| "all".to_owned());
+    let is_wanted = |name: &str| wanted == "all" || wanted.split(',').any(|it| it == name);
+    for algorithm in ALGORITHMS.iter().filter(|algorithm| is_wanted(algorithm.name)) {
+        if let Err(error) = algorithm.build(Size::of(nodes), Exhaust(most)) {
+            println!("{error}");
+        }
+    }
+}
+
 /// A run by this seed.
 struct Run(u64);
 
@@ -244,15 +336,17 @@ impl Visitor for Run {
     fn visit<P: Shipped>(self, algorithm: &'static Algorithm, cluster: Vec<P>) {
         let Self(seed) = self;
         let entries = 2 * cluster.len() as u64;
-        let faults = RandomFaults {
-            within: 20.0,
-            loss: (seed % 4) as f64 / 10.0,
-            duplication: (seed / 4 % 4) as f64 / 10.0,
-            ..RandomFaults::default()
+        // An algorithm that relies on a bound on delays has none where messages are lost: sent
+        // again, they come later than that.
+        let (loss, delay) = match algorithm.within_tmax {
+            true => (0.0, Delay::Uniform(0.0, 1.0)),
+            false => ((seed % 4) as f64 / 10.0, Delay::Exponential(1.0)),
         };
+        let duplication = (seed / 4 % 4) as f64 / 10.0;
+        let faults = RandomFaults { within: 20.0, loss, duplication, ..RandomFaults::default() };
         let run = Simulation::new(Link::over(cluster))
             .seed(seed)
-            .delay(Delay::Exponential(1.0))
+            .delay(delay)
             .workload(Workload::Poisson { rate: 0.5, entries })
             .faults_at_random(faults)
             .most_events(1_000_000)
@@ -267,10 +361,7 @@ fn every_algorithm_serves_all_over_the_link_in_random_runs() {
     let runs: u64 = from_environment("LINK_RUNS").unwrap_or(1000);
     let seed: u64 = from_environment("LINK_SEED").unwrap_or_else(|| fresh_seed() >> 8);
     println!("LINK_SEED={seed} LINK_RUNS={runs}");
-    // Those that rely on a bound on delays have none here.
-    let mut algorithms = ALGORITHMS.iter().filter(|algorithm| !algorithm.within_tmax).cycle();
-    for run in 0..runs {
-        let algorithm = algorithms.next().expect("it goes round");
+    for (run, algorithm) in (0..runs).zip(ALGORITHMS.iter().cycle()) {
         let nodes = if run % 3 == 0 { algorithm.nodes_to_show } else { 3 };
         let size = [nodes, algorithm.nodes_to_show].map(Size::of);
         let built = algorithm.build(size[0], Run(seed + run));

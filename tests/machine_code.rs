@@ -57,6 +57,10 @@ const TWO: Count = Exactly(2);
 const ROWS: &[Row] = &[
     row("asm_bakery_acquire", TWO, NONE, &["bakery::DOORWAY", "bakery::TURN"]),
     row("asm_bakery_release", NONE, NONE, &[]),
+    row("asm_rw_bakery_read", TWO, NONE, &["bakery::DOORWAY", "bakery::TURN"]),
+    row("asm_rw_bakery_read_of_two", TWO, NONE, &["bakery::DOORWAY", "bakery::TURN"]),
+    row("asm_rw_bakery_write", TWO, NONE, &["bakery::DOORWAY", "bakery::TURN"]),
+    row("asm_rw_bakery_release", NONE, NONE, &[]),
     row("asm_black_white_acquire", TWO, NONE, &["black_white::DOORWAY", "black_white::TURN"]),
     row("asm_black_white_release", NONE, NONE, &[]),
     row("asm_peterson_acquire", TWO, NONE, &["peterson::RAISE", "peterson::GIVE_WAY"]),
@@ -100,6 +104,7 @@ const ROWS: &[Row] = &[
 
     row("asm_gate_try_enter", NONE, AtLeast(1), &["gate::ENTER"]),
     row("asm_gate_step_in", NONE, AtLeast(3), &["gate::STEP_IN", "gate::ANNOUNCE"]),
+    row("asm_gate_upgrade", NONE, AtLeast(1), &["gate::UPGRADE"]),
     row("asm_gate_leave", NONE, ONE, &["gate::LEAVE"]),
 
     row("asm_pool_take", NONE, AtLeast(1), &["pool::TAKE", "pool::GIVE"]),
@@ -310,6 +315,7 @@ fn sources(folder: PathBuf) -> Vec<String> {
 #[rustfmt::skip]
 const PLAIN: &[(&str, &[&str])] = &[
     ("asm_bakery_release", &["bakery::LEAVE"]),
+    ("asm_rw_bakery_release", &["bakery::LEAVE"]),
     ("asm_black_white_release", &["black_white::LEAVE"]),
     ("asm_peterson_acquire", &["peterson::SEE_DOWN"]),
     ("asm_peterson_release", &["peterson::LOWER"]),

@@ -75,7 +75,7 @@ fn owned_seats_need_loads_stores_and_fences_only() {
     for lock in ["bakery", "padded_bakery", "black_white_bakery", "peterson", "priority"] {
         assert!(module.contains(&format!("@visit_{lock}(")), "{lock} is not there");
     }
-    for lock in ["tournament", "tournament_of_priority_nodes"] {
+    for lock in ["tournament", "tournament_of_priority_nodes", "rw_bakery", "rw_bakery_of_two"] {
         assert!(module.contains(&format!("@visit_{lock}(")), "{lock} is not there");
     }
     let atomics = Atomics::of(&module);

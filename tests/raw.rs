@@ -11,8 +11,8 @@ use std::time::Duration;
 use common::flawed::{Flawed, UNFAIR};
 use common::within_two_minutes;
 use exclusion::lock::raw::{
-    Attendance, Bakery, BlackWhiteBakery, Narrow, Padded, Peterson, PetersonSwap, Place, Priority,
-    RawLock, Tournament, Waiting, Withdrawn,
+    Attendance, Bakery, BlackWhiteBakery, Narrow, Packed, Padded, Peterson, PetersonSwap, Place,
+    Priority, RawLock, RwBakery, Tournament, Waiting, Withdrawn,
 };
 use exclusion::lock::{Seated, wait::SpinThenYield};
 
@@ -544,6 +544,10 @@ raw_lock! {
     bakery_2: Bakery<2>, 2 seats;
     bakery_8: Bakery<8>, 8 seats;
     bakery_8_with_few_tickets: Bakery<8, Narrow<4>>, 8 seats;
+    rw_bakery_1: RwBakery<1>, 1 seats;
+    rw_bakery_8: RwBakery<8>, 8 seats;
+    rw_bakery_8_with_few_tickets: RwBakery<8, Narrow<9>>, 8 seats;
+    rw_bakery_8_of_two: RwBakery<8, Packed, 2>, 8 seats;
     black_white_1: BlackWhiteBakery<1>, 1 seats;
     black_white_2: BlackWhiteBakery<2>, 2 seats;
     black_white_8: BlackWhiteBakery<8>, 8 seats;

@@ -1,11 +1,17 @@
 //! Remedies of single algorithms: one crash at every step, and what the survivors make of it.
 #![cfg(feature = "check")]
 
-use exclusion::message::check::{Check, Checker, Model};
-use exclusion::message::fault::remedy::{MendedRing, Regenerating, Succession, Surviving};
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use exclusion::message::check::{Check, Checker, Model, Outcome};
+use exclusion::message::fault::remedy::{
+    MendedRing, Regenerating, Rerooting, Succession, Surviving,
+};
 use exclusion::message::{
-    BullyHalt, CarvalhoRoucairol, Lamport, Maekawa, Majority, Protocol, RaymondK, RicartAgrawala,
-    RicartAgrawalaToken, RingElection, SinghalDynamic, SuzukiKasami,
+    BullyHalt, CarvalhoRoucairol, Lamport, Maekawa, Majority, NaimiTrehel, NaimiTrehelQueue,
+    NodeId, Protocol, Raymond, RaymondK, RicartAgrawala, RicartAgrawalaToken, RingElection,
+    SinghalDynamic, SuzukiKasami,
 };
 
 /// With one crash at every step: exclusion among the living, no refusal, and from every state all
@@ -33,7 +39,7 @@ macro_rules! survive {
         fn $test() {
             let mut check = Check::new($nodes);
             for (node, times) in (0..).zip($requests) {
-                check = check.requests_of(exclusion::message::NodeId(node), times);
+                check = check.requests_of(NodeId(node), times);
             }
             let states = survives(check);
             eprintln!("{}: {states} states", stringify!($test));
@@ -68,4 +74,53 @@ survive! {
     the_ring_closes_around_the_dead: MendedRing::cluster(3).unwrap(), [1, 1, 1];
     the_ring_closes_around_the_dead_after_entries: MendedRing::cluster(3).unwrap(), [2, 1, 0];
     a_ring_of_two_becomes_one_of_one: MendedRing::cluster(2).unwrap(), [1, 1];
+    raymond_s_tree_grows_anew: Rerooting::<Raymond>::cluster(3).unwrap(), [1, 1, 1];
+    raymond_s_tree_grows_anew_after_entries: Rerooting::<Raymond>::cluster(3).unwrap(), [1, 2, 0];
+    raymond_s_tree_of_two_becomes_one_of_one: Rerooting::<Raymond>::cluster(2).unwrap(), [1, 2];
+    raymond_s_tree_of_four_grows_anew: Rerooting::<Raymond>::cluster(4).unwrap(), [0, 1, 0, 1];
+    naimi_and_trehel_s_tree_grows_anew: Rerooting::<NaimiTrehel>::cluster(3).unwrap(), [1, 1, 1];
+    naimi_and_trehel_s_tree_grows_anew_after_entries:
+        Rerooting::<NaimiTrehel>::cluster(3).unwrap(), [1, 2, 0];
+    the_tree_with_a_queue_grows_anew: Rerooting::<NaimiTrehelQueue>::cluster(3).unwrap(), [1, 1, 1];
+}
+
+/// Two crashes: a census that is under way begins again, or another one holds it.
+#[test]
+fn a_tree_grows_anew_twice() {
+    let check = Check::new(Rerooting::<Raymond>::cluster(3).unwrap()).requests_of(NodeId(0), 0);
+    let aftermath = check.crashes(2).aftermath(4_000_000).expect("few enough states");
+    eprintln!("two crashes: {} states", aftermath.states);
+    assert_eq!(aftermath.outcome, Outcome::Harmless);
+    let check = Check::new(Rerooting::<NaimiTrehel>::cluster(4).unwrap()).requests(0);
+    let check = check.requests_of(NodeId(3), 1).crashes(2);
+    let aftermath = check.aftermath(4_000_000).expect("few enough states");
+    eprintln!("two crashes of four: {} states", aftermath.states);
+    assert_eq!(aftermath.outcome, Outcome::Harmless);
+}
+
+/// A token is made only if it is gone: in no state does a node know of a second one unless one that
+/// had the token, or was to have it, is down.
+#[test]
+fn a_token_is_made_anew_only_when_it_is_gone() {
+    // Node 0 has the token, and never asks; only node 2 may die, and it never asks either.
+    let check = Check::new(Rerooting::<Raymond>::cluster(3).unwrap()).requests(0);
+    let check = check.requests_of(NodeId(1), 1).crashes(1).crashes_of([NodeId(2)]);
+    let made = |check: &Check<Rerooting<Raymond>>| {
+        let mut made = false;
+        let (mut seen, mut to_visit) = (HashSet::new(), check.init_states());
+        while let Some(state) = to_visit.pop() {
+            let mut hasher = DefaultHasher::new();
+            state.hash(&mut hasher);
+            if !seen.insert(hasher.finish()) {
+                continue;
+            }
+            made |= state.nodes.iter().any(|node| node.tokens_before() > Some(0));
+            let mut actions = Vec::new();
+            check.actions(&state, &mut actions);
+            to_visit.extend(actions.into_iter().filter_map(|it| check.next_state(&state, it)));
+        }
+        made
+    };
+    assert!(!made(&check), "it was not gone");
+    assert!(made(&check.crashes_of([NodeId(0)])), "it was");
 }

@@ -12,8 +12,8 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use common::baton::{Baton, Patience, Runner};
 use common::flawed::{Flawed, NOTHING, OPEN, STICKY};
 use exclusion::lock::raw::{
-    Bakery, BlackWhiteBakery, Narrow, Peterson, PetersonSwap, Priority, RawLock, Tournament,
-    Waiting,
+    Bakery, BlackWhiteBakery, Narrow, Peterson, PetersonSwap, Priority, RawLock, RwBakery,
+    Tournament, Waiting,
 };
 use proptest::prelude::*;
 
@@ -106,6 +106,7 @@ macro_rules! any_schedule {
 any_schedule! {
     bakery: Bakery<4>, 4 seats;
     bakery_with_few_tickets: Bakery<4, Narrow<3>>, 4 seats;
+    rw_bakery: RwBakery<4>, 4 seats;
     black_white: BlackWhiteBakery<4>, 4 seats;
     peterson: Peterson, 2 seats;
     peterson_swap: PetersonSwap, 2 seats;

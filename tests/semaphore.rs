@@ -27,6 +27,96 @@ fn permits_are_taken_and_given_back() {
 }
 
 #[test]
+fn without_permits_nobody_enters() {
+    let semaphore = BakerySemaphore::new(0);
+    assert!(catch_unwind(|| BakerySemaphore::new(0).try_acquire().is_some()).is_err());
+    assert_eq!(semaphore.acquire_many(0).count(), 0, "no permit is no waiting");
+    let most = BakerySemaphore::new(<BakerySemaphore>::MOST_PERMITS);
+    let all = most.acquire_many(<BakerySemaphore>::MOST_PERMITS);
+    assert!(most.try_acquire().is_none());
+    drop(all);
+    assert_eq!(most.available_permits(), <BakerySemaphore>::MOST_PERMITS);
+}
+
+#[test]
+fn a_permit_is_given_back_by_a_panic_and_by_another_thread() {
+    let semaphore = BakerySemaphore::new(2);
+    let panic = catch_unwind(std::panic::AssertUnwindSafe(|| {
+        let _permit = semaphore.acquire_many(2);
+        panic!("inside");
+    }));
+    assert!(panic.is_err());
+    assert_eq!(semaphore.available_permits(), 2);
+    let permit = semaphore.acquire_many(2);
+    thread::scope(|scope| scope.spawn(move || drop(permit)).join().unwrap());
+    assert_eq!(semaphore.available_permits(), 2);
+    let printed = format!("{semaphore:?} {:?}", semaphore.acquire());
+    assert!(printed.contains("permits: 2") && printed.contains("count: 1"), "{printed}");
+}
+
+/// One that waits for all permits is not starved by those that want one.
+#[test]
+fn a_thread_that_wants_all_permits_gets_them_among_many_that_want_one() {
+    fn gets_them<P: Policy>() {
+        let semaphore = BakerySemaphore::<P>::with_policy(3);
+        let is_over = std::sync::atomic::AtomicBool::new(false);
+        thread::scope(|scope| {
+            for _ in 0..6 {
+                scope.spawn(|| {
+                    while !is_over.load(Relaxed) {
+                        let _permit = semaphore.acquire();
+                        thread::yield_now();
+                    }
+                });
+            }
+            for _ in 0..20 {
+                assert_eq!(semaphore.acquire_many(3).count(), 3);
+            }
+            is_over.store(true, Relaxed);
+        });
+    }
+    gets_them::<Strict>();
+    gets_them::<Bypass>();
+}
+
+#[test]
+fn a_thread_that_gives_up_lets_those_behind_it_in() {
+    let semaphore = BakerySemaphore::new(2);
+    let first = semaphore.acquire();
+    thread::scope(|scope| {
+        let many = scope.spawn(|| {
+            semaphore.try_acquire_many_for(2, Duration::from_millis(20)).map(|it| it.count())
+        });
+        while !format!("{semaphore:?}").contains("queued: 1,") && !many.is_finished() {
+            thread::yield_now();
+        }
+        // One is free, but for the thread at the head of the line. It gives up at last.
+        let one = semaphore.acquire();
+        assert_eq!((one.count(), many.join().unwrap()), (1, None));
+    });
+    drop(first);
+    assert_eq!(semaphore.available_permits(), 2);
+}
+
+/// The head waits for two, which one of two others gives back.
+#[test]
+fn a_thread_is_woken_when_enough_permits_come_back_and_not_only_when_all_do() {
+    let semaphore = BakerySemaphore::new(3);
+    thread::scope(|scope| {
+        let (two, one) = (semaphore.acquire_many(2), semaphore.acquire());
+        let head = scope.spawn(|| semaphore.acquire_many(2).count());
+        while !format!("{semaphore:?}").contains("queued: 1,") {
+            thread::yield_now();
+        }
+        // It has looked often enough to sleep.
+        thread::sleep(Duration::from_millis(10));
+        drop(two);
+        assert_eq!(head.join().unwrap(), 2);
+        drop(one);
+    });
+}
+
+#[test]
 fn more_permits_than_there_are_cannot_be_asked_for() {
     assert!(catch_unwind(|| BakerySemaphore::new(2).acquire_many(3).count()).is_err());
     assert!(catch_unwind(|| BakerySemaphore::new(2).try_acquire_many(3).is_some()).is_err());

@@ -8,7 +8,8 @@
 pub mod lock;
 
 pub use lock::{
-    BakeryMutex, BakeryMutexGuard, Bypass, MappedBakeryMutexGuard, MappedTournamentMutexGuard,
+    BakeryCondvar, BakeryMutex, BakeryMutexGuard, BakeryRwLock, BakerySemaphore, Bypass,
+    MappedBakeryMutexGuard, MappedTournamentMutexGuard, PolicyCondvar, PolicyRwLock,
     RawBakeryMutex, RawTournamentMutex, Strict, TournamentMutex, TournamentMutexGuard,
 };
 pub use lock_api;
@@ -16,5 +17,7 @@ pub use lock_api;
 pub mod chance;
 pub mod cost;
 pub mod peers;
+pub mod primitives;
 pub mod schedule;
+pub mod subjects;
 pub mod trials;

@@ -2,9 +2,11 @@
 //! over and bring closures, as a seed says.
 //!
 //! A trial fails if two are inside, if an entry is lost, if all threads wait, if a schedule does
-//! not end, or if a line is not given back to the pool. To add a lock is to add a line to
-//! [`trials`].
+//! not end, if somebody is still counted when all have left, or if a line is not given back to the
+//! pool. To add a lock is to add a line to [`trials`]. Locks that let in several, and condition
+//! variables, are tried by [`primitives`](crate::primitives).
 
+use std::fmt::Debug;
 use std::time::{Duration, Instant};
 
 use shuttle::thread;
@@ -12,11 +14,13 @@ use shuttle::thread;
 use crate::chance::Chance;
 use crate::lock::counting::{self, AtomicUsize};
 use crate::lock::raw::{
-    Bakery, BlackWhiteBakery, Peterson, PetersonSwap, Priority, RawLock, Tournament,
+    Bakery, BlackWhiteBakery, Packed, Peterson, PetersonSwap, Priority, RawLock, RawSharedLock,
+    RwBakery, Tournament,
 };
 use crate::lock::sync::Ordering::Relaxed;
 use crate::lock::{Leased, Policy, Seat, Seated};
 use crate::lock_api::{Mutex, MutexGuard, RawMutexFair, RawMutexTimed};
+use crate::primitives::{condition, read_write, semaphore, tokens};
 use crate::{BakeryMutex, Bypass, RawBakeryMutex, RawTournamentMutex, Strict};
 
 /// A lock to try.
@@ -46,10 +50,20 @@ pub fn trials() -> Vec<Trial> {
         trial("leased_tournament_swap", mutex::<Leased<Tournament<8, PetersonSwap>>>),
         trial("leased_tournament_priority", mutex::<Leased<Tournament<8, Priority>>>),
         trial("owned_bakery", owned::<Bakery<5>, 5>),
+        trial("owned_rw_bakery", readers::<RwBakery<5>, 5>),
+        trial("owned_rw_bakery_of_two", readers::<RwBakery<5, Packed, 2>, 5>),
         trial("owned_black_white", owned::<BlackWhiteBakery<5>, 5>),
         trial("owned_tournament", owned::<Tournament<7, Peterson>, 7>),
         trial("owned_tournament_swap", owned::<Tournament<5, PetersonSwap>, 5>),
         trial("owned_tournament_priority", owned::<Tournament<6, Priority>, 6>),
+        trial("condvar", condition::<Strict>),
+        trial("condvar_bypass", condition::<Bypass<2, 100>>),
+        trial("condvar_tokens", tokens::<Strict>),
+        trial("condvar_tokens_bypass", tokens::<Bypass<2, 100>>),
+        trial("rw_lock", read_write::<Strict>),
+        trial("rw_lock_bypass", read_write::<Bypass<2, 100>>),
+        trial("semaphore", semaphore::<Strict>),
+        trial("semaphore_bypass", semaphore::<Bypass<2, 100>>),
     ]
 }
 
@@ -82,21 +96,37 @@ impl Data {
         self.entries = before + 1;
         self.is_inside = false;
     }
+
+    /// A look, in the middle of which others run.
+    ///
+    /// # Panics
+    /// When somebody writes.
+    pub fn look(&self) {
+        assert!(!self.is_inside, "a writer is inside");
+        let before = self.entries;
+        self.word.load(Relaxed);
+        assert!(!self.is_inside && self.entries == before, "a writer was inside");
+    }
 }
 
 /// How long a thread waits that gives up at last.
-fn patience(chance: &mut Chance) -> Duration {
+pub(crate) fn patience(chance: &mut Chance) -> Duration {
     Duration::from_micros(chance.pick(&[0, 50, 100, 200, 1000, 10_000]))
 }
 
+/// Between 3 and 16 threads, half of the time no more than 5.
+pub(crate) fn how_many_threads(chance: &mut Chance) -> usize {
+    3 + if chance.below(2) == 0 { chance.below(3) } else { chance.below(14) }
+}
+
 /// Has between 3 and 16 threads act, up to three times each, and wants all their entries.
-fn run_threads(
+pub(crate) fn run_threads(
     seed: u64,
     act: impl Fn(&mut Chance) -> usize + Send + Sync,
     entries: impl FnOnce() -> usize,
 ) {
     let mut chance = Chance(!seed);
-    let threads = 3 + if chance.below(2) == 0 { chance.below(3) } else { chance.below(14) };
+    let threads = how_many_threads(&mut chance);
     let act = &act;
     let made: usize = thread::scope(|scope| {
         let run = |seed: u64| {
@@ -114,7 +144,7 @@ fn run_threads(
 /// Tries a drop-in lock.
 pub fn mutex<R>(seed: u64)
 where
-    R: RawMutexFair + RawMutexTimed<Duration = Duration, Instant = Instant> + Send + Sync,
+    R: RawMutexFair + RawMutexTimed<Duration = Duration, Instant = Instant> + Debug + Send + Sync,
 {
     let lock = Mutex::<R, Data>::new(Data::new());
     let enter = |mut guard: MutexGuard<'_, R, Data>, chance: &mut Chance| {
@@ -139,6 +169,19 @@ where
         guard.map_or(0, |guard| enter(guard, chance))
     };
     run_threads(seed, act, || lock.lock().entries);
+    assert_deserted(&lock);
+}
+
+/// Nobody is inside, in line or asleep, as the debug output of a drop-in lock tells.
+fn assert_deserted<R: RawMutexFair + Debug>(lock: &Mutex<R, Data>) {
+    let nobody = [
+        "Leased { here: 0b0, asleep_at_door: 0, asleep_in_hall: 0, asleep_in_line: 0",
+        "Pooled { inside: false, in_line: 0, waiting: 0, asleep: 0, passed: 0",
+    ];
+    // SAFETY: the raw mutex is only printed.
+    let text = format!("{:?}", unsafe { lock.raw() });
+    let is_deserted = nobody.iter().any(|nobody| text.starts_with(nobody));
+    assert!(is_deserted, "somebody is still counted: {text}");
 }
 
 /// Tries closures beside guards.
@@ -161,6 +204,7 @@ pub fn closures<P: Policy>(seed: u64) {
         }
     };
     run_threads(seed, act, || lock.lock().entries);
+    assert_deserted(&lock);
 }
 
 /// Tries owned seats, with a thread on each.
@@ -197,4 +241,41 @@ fn act_on<L: RawLock>(seat: &mut Seat<'_, L, Data>, chance: &mut Chance) -> usiz
         guard.enter();
         1
     })
+}
+
+/// Tries owned seats that read and write, with a thread on each.
+pub fn readers<L: RawSharedLock, const N: usize>(seed: u64) {
+    let mut chance = Chance(!seed);
+    let mut cell = Seated::<L, Data>::new(Data::new());
+    let made: usize = thread::scope(|scope| {
+        let seats = cell.seats::<N>().map(|seat| (seat, Chance(chance.bits())));
+        let handles: Vec<_> = seats
+            .into_iter()
+            .map(|(mut seat, mut chance)| {
+                scope.spawn(move || {
+                    let times = 1 + chance.below(3);
+                    (0..times).map(|_| read_or_act(&mut seat, &mut chance)).sum::<usize>()
+                })
+            })
+            .collect();
+        handles.into_iter().map(|handle| handle.join().expect("no thread panics")).sum()
+    });
+    assert_eq!(made, cell.into_inner().entries, "an entry is lost");
+}
+
+/// Reads from a seat, or acts on it. Says how often it wrote.
+fn read_or_act<L: RawSharedLock>(seat: &mut Seat<'_, L, Data>, chance: &mut Chance) -> usize {
+    let guard = match chance.below(6) {
+        0 => seat.try_read(),
+        1 => {
+            let end = counting::elapsed() + patience(chance);
+            seat.read_unless(|| counting::elapsed() >= end)
+        }
+        2 | 3 => Some(seat.read()),
+        _ => return act_on(seat, chance),
+    };
+    if let Some(data) = guard {
+        data.look();
+    }
+    0
 }

@@ -1,6 +1,7 @@
 //! What an entry costs is what the algorithms say, and more is noticed.
 
-use counted::cost::{Cost, Growth, Load, Subject, count, subjects};
+use counted::cost::{Cost, Growth, Load, count};
+use counted::subjects::{Subject, subjects};
 
 fn subject(name: &str) -> Subject {
     subjects().into_iter().find(|subject| subject.name == name).expect("a lock of that name")

@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use counted::cost::{Cost, Growth, Load, Subject, count, subjects};
+use counted::cost::{Cost, Growth, Load, count};
+use counted::subjects::{Subject, subjects};
 use serde::Serialize;
 
 use crate::draw::chart::{Axis, Chart, Mark, Series};
@@ -116,7 +117,7 @@ pub fn rows(subject: Subject, threads: &[usize], mut tell: impl FnMut(usize)) ->
 }
 
 /// A table for each load and model: a line per lock, a column per number of threads, in remote
-/// references per entry.
+/// references per entry. It is Markdown, as it stands in the documentation.
 pub fn tables(rows: &[Row]) -> String {
     let mut text = String::new();
     for load in [Load::Uncontended, Load::Contended] {
@@ -129,7 +130,11 @@ pub fn tables(rows: &[Row]) -> String {
                 Model::CacheCoherent => "caches coherent",
                 Model::DistributedSharedMemory => "distributed shared memory",
             };
-            write!(text, "{}, {heading}: remote references per entry\n\n", load.name())
+            let load = match load {
+                Load::Uncontended => "Uncontended",
+                Load::Contended => "Contended",
+            };
+            write!(text, "{load}, {heading}, remote references per entry:\n\n")
                 .expect("a string takes it");
             let mut line = |cells: &mut dyn Iterator<Item = String>| {
                 let cells: Vec<_> = cells.collect();

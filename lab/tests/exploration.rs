@@ -215,6 +215,7 @@ fn every_property_is_seen_to_fail() {
         "agreement",
         "one leader",
         "all can settle",
+        "all can be served",
     ] {
         assert!(violated(property), "nothing violates '{property}'");
     }

@@ -14,6 +14,8 @@ use exclusion::message::check::Outcome;
 use exclusion::message::registry::{ALGORITHMS, Algorithm, Shipped, Size, Visitor};
 use exclusion::message::{Trace, replay};
 use lab::count::safety::{self, Safety};
+use lab::explore::broken::{Broken, with_broken, with_mended};
+use lab::explore::exploration::{Explorable, Explored, Explorer, ModelVisitor};
 use lab::explore::faults::{Cell, Plague, Seat, explore, markdown, plagues, reach};
 
 const BEGIN: &str = "<!-- faults -->\n";
@@ -188,6 +190,72 @@ fn loss_is_survived_over_the_link_and_by_no_plain_algorithm() {
         assert_ne!(rows[0]["plain"], "served", "{}", rows[0]);
         assert_eq!(rows[0]["recovering"], "served", "{}", rows[0]);
     }
+}
+
+/// A cut of two from three: a minority grants nothing, and all are served when it is over.
+#[test]
+fn a_cut_is_survived_by_what_recovers_with_fences() {
+    for name in ["suzuki_kasami", "lamport", "central_coordinator"] {
+        let rows = rows(&[name, "--cut", "0,1"]);
+        assert_eq!(rows.len(), 1);
+        assert_eq!(rows[0]["recovering"], "served", "{}", rows[0]);
+        assert_eq!(rows[0]["ok"], true, "{}", rows[0]);
+        assert!(rows[0]["view_messages"].as_f64().is_some_and(|it| it > 0.0), "{}", rows[0]);
+        assert!(rows[0]["heartbeats"].as_f64().is_some_and(|it| it > 0.0), "{}", rows[0]);
+    }
+}
+
+struct Explore;
+
+impl ModelVisitor for Explore {
+    type Output = Explored;
+
+    fn visit<M>(self, name: &'static str, model: M) -> Explored
+    where
+        M: Explorable<State: Send + Sync, Action: Send + Sync> + Send + Sync + 'static,
+    {
+        let explorer = Explorer { threads: 2, most_states: 5_000_000, progress: &|_, _| () };
+        explorer.explore(name, model)
+    }
+}
+
+/// Without the rule it is refuted in what it violates, and with the rule it holds.
+#[track_caller]
+fn is_needed(name: &str) {
+    let broken = Broken::named(name).expect("it is listed");
+    let explored = with_broken(name, Explore).expect("it is listed");
+    assert!(broken.is_refuted(&explored), "{}: {}", broken.name, broken.why);
+    assert_eq!(with_mended(name, Explore).expect("it is listed").verdict, "holds", "{name}");
+}
+
+#[test]
+fn without_the_detectors_notice_survivors_wait_for_ever() {
+    is_needed("recovery_untold");
+}
+
+#[test]
+fn without_the_promise_after_halt_a_token_in_flight_becomes_two() {
+    is_needed("recovery_without_promise");
+}
+
+#[test]
+fn without_the_epoch_a_token_of_the_old_view_comes_to_the_new_one() {
+    is_needed("recovery_without_epoch");
+}
+
+#[test]
+fn without_the_filter_of_duplicates_a_grant_that_comes_twice_admits_twice() {
+    is_needed("link_without_filter");
+}
+
+#[test]
+fn without_incarnations_what_a_node_says_after_a_restart_is_not_heard() {
+    is_needed("link_without_lives");
+}
+
+#[test]
+fn without_a_majority_a_node_that_is_cut_off_makes_a_view_of_its_own() {
+    is_needed("recovery_minority");
 }
 
 #[test]

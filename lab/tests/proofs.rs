@@ -61,7 +61,7 @@ impl Readable for Bakery {
 
     fn action(&self, moment: &Moment<BakeryPlace>, action: Move) -> Value {
         match action {
-            Move::Begin(seat) => json!({ "begin": seat }),
+            Move::Begin(seat) | Move::BeginReading(seat) => json!({ "begin": seat }),
             Move::Leave(seat) => json!({ "leave": seat }),
             Move::Withdraw(seat) => json!({ "withdraw": seat }),
             Move::Step(seat) => match moment.at(seat) {
@@ -95,7 +95,7 @@ impl Readable for Tournament {
 
     fn action(&self, _: &Moment<TournamentPlace>, action: Move) -> Value {
         match action {
-            Move::Begin(seat) => json!({ "begin": seat }),
+            Move::Begin(seat) | Move::BeginReading(seat) => json!({ "begin": seat }),
             Move::Leave(seat) => json!({ "leave": seat }),
             Move::Withdraw(seat) => json!({ "withdraw": seat }),
             Move::Step(seat) => json!({ "step": seat }),

@@ -2,6 +2,7 @@
 //! `lab check --all` goes further.
 
 use lab::explore::exploration::{Explored, Explorer};
+use lab::explore::readers_program::RwBakery;
 use lab::explore::registers::Contention;
 use lab::explore::seat_program::{Bakery, BlackWhite, Program, Tournament};
 
@@ -50,6 +51,24 @@ fn tournament(seats: usize, entries: u8, withdrawals: u8) -> Contention<Tourname
 fn the_bakery_of_three_is_exclusive_and_first_come_first_served() {
     holds(bakery(3, 1, 0));
     holds(bakery(2, 2, 1));
+}
+
+/// Each contender reads or writes, as it likes each time.
+fn rw_bakery(seats: usize, most: usize, entries: u8, withdrawals: u8) -> Contention<RwBakery> {
+    let lock = RwBakery { seats, most, flaw: None };
+    Contention { entries: vec![entries; seats], withdrawals, ..Contention::first_come(lock, seats) }
+}
+
+#[test]
+fn readers_and_writers_of_three_seats_are_first_come_first_served() {
+    holds(rw_bakery(3, 3, 1, 0));
+    holds(rw_bakery(2, 2, 2, 1));
+}
+
+#[test]
+fn no_more_readers_are_inside_than_may() {
+    holds(rw_bakery(3, 2, 1, 0));
+    holds(rw_bakery(3, 1, 1, 0));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use exclusion::lock::{Policy, lines, time};
 use exclusion::{BakerySemaphore, PolicyRwLock};
-use lock_api::RwLockWriteGuard;
+use lock_api::{RwLockUpgradableReadGuard, RwLockWriteGuard};
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::thread;
@@ -70,6 +70,33 @@ pub fn write_then_read<P: Policy>(lock: &RwLock<P>) -> usize {
 pub fn try_both<P: Policy>(lock: &RwLock<P>) -> usize {
     lock.try_read().map(|number| number.read());
     lock.try_write().map(|number| number.write()).is_some().into()
+}
+
+/// Reads, then writes, and stays to read.
+pub fn upgrade<P: Policy>(lock: &RwLock<P>) -> usize {
+    let number = lock.upgradable_read();
+    let before = number.read();
+    let number = RwLockUpgradableReadGuard::upgrade(number);
+    assert_eq!(number.read(), before, "a writer came between");
+    number.write();
+    let number = RwLockWriteGuard::downgrade_to_upgradable(number);
+    RwLockUpgradableReadGuard::downgrade(number).read();
+    1
+}
+
+/// Reads, then writes, unless time passes first.
+pub fn upgrade_in_time<P: Policy>(lock: &RwLock<P>) -> usize {
+    let number = lock.upgradable_read();
+    match RwLockUpgradableReadGuard::try_upgrade_for(number, Duration::from_secs(1)) {
+        Ok(number) => {
+            number.write();
+            1
+        }
+        Err(number) => {
+            number.read();
+            0
+        }
+    }
 }
 
 /// Writes twice, by a bump.

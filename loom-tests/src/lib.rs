@@ -9,6 +9,7 @@ pub mod deaf;
 pub mod gate;
 pub mod models;
 pub mod pooled;
+pub mod readers;
 
 use std::io::Write;
 use std::process::Command;

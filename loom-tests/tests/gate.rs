@@ -39,6 +39,17 @@ gate! {
         act::<Strict, 3>([write, read_in_time, write]);
     a_reader_is_served_after_the_writer_ahead: Preemptions(1),
         a_reader_waits_behind_a_writer::<Strict>();
+    one_upgrades_beside_a_reader: Preemptions(3), act::<Strict, 2>([read, upgrade]);
+    one_upgrades_before_a_writer: Preemptions(3), act::<Strict, 2>([write, upgrade]);
+    two_upgrade: Preemptions(3), act::<Strict, 2>([upgrade, upgrade]);
+    one_upgrades_or_gives_up: Preemptions(3), act::<Strict, 2>([read, upgrade_in_time]);
+    one_upgrades_beside_a_reader_before_a_writer: Preemptions(1),
+        act::<Strict, 3>([read, upgrade, write]);
+    one_upgrades_before_a_reader_in_line: Preemptions(1),
+        act::<Strict, 3>([read, upgrade_in_time, read]);
+    one_gives_up_its_upgrade_before_a_writer: Preemptions(1),
+        act::<Strict, 3>([read, upgrade_in_time, write]);
+    one_upgrades_where_others_may_pass: Preemptions(1), act::<One, 3>([read, upgrade, read]);
     two_permits_for_one: Preemptions(1), one_waits_for_two::<Strict>(false);
     two_permits_for_one_that_may_be_passed: Preemptions(1), one_waits_for_two::<One>(false);
     two_permits_for_one_that_gives_up: Preemptions(1), one_waits_for_two::<Strict>(true);

@@ -5,14 +5,14 @@
 
 use exclusion::Strict;
 use exclusion::lock::raw::{
-    Bakery, BlackWhiteBakery, Peterson, PetersonSwap, Priority, Tournament,
+    Bakery, BlackWhiteBakery, Peterson, PetersonSwap, Priority, RwBakery, Tournament,
 };
 use loom_tests::Finding::{Deadlock, NoLine, Race, TwoWinners};
 use loom_tests::Search::{Exhaustive, Preemptions};
 use loom_tests::condvar;
 use loom_tests::gate;
 use loom_tests::pooled::{Two, act, lock, lock_twice, with};
-use loom_tests::{Wrong, models, refuted};
+use loom_tests::{Wrong, models, readers, refuted};
 
 macro_rules! twins {
     ($($test:ident: $edge:literal leads to $finding:expr, $search:expr, $model:expr;)*) => {
@@ -32,6 +32,16 @@ twins! {
     without_bakery_look: "bakery::LOOK" leads to Race, Exhaustive, models::enter::<Bakery<2>, 2, 1>;
     without_bakery_leave: "bakery::LEAVE" leads to Race, Exhaustive,
         models::enter::<Bakery<2>, 2, 1>;
+
+    // The same, between a reader and a writer.
+    without_bakery_doorway_shared: "bakery::DOORWAY" leads to Race, Exhaustive,
+        || readers::act::<RwBakery<2>, 2>([readers::READ, readers::WRITE]);
+    without_bakery_turn_shared: "bakery::TURN" leads to Race, Exhaustive,
+        || readers::act::<RwBakery<2>, 2>([readers::READ, readers::WRITE]);
+    without_bakery_look_shared: "bakery::LOOK" leads to Race, Exhaustive,
+        || readers::act::<RwBakery<2>, 2>([readers::READ, readers::WRITE]);
+    without_bakery_leave_shared: "bakery::LEAVE" leads to Race, Exhaustive,
+        || readers::act::<RwBakery<2>, 2>([readers::READ, readers::WRITE]);
 
     without_black_white_doorway: "black_white::DOORWAY" leads to Race, Exhaustive,
         models::enter::<BlackWhiteBakery<2>, 2, 1>;
@@ -123,6 +133,8 @@ twins! {
         || gate::act::<Strict, 2>([gate::read, gate::write]);
     without_gate_step_in: "gate::STEP_IN" leads to Race, Preemptions(4),
         || gate::act::<Strict, 2>([gate::read, gate::write]);
+    without_gate_upgrade: "gate::UPGRADE" leads to Race, Preemptions(3),
+        || gate::act::<Strict, 2>([gate::read, gate::upgrade]);
     without_gate_leave: "gate::LEAVE" leads to Race, Preemptions(4),
         || gate::act::<Strict, 2>([gate::read, gate::write]);
     without_gate_announce: "gate::ANNOUNCE" leads to Deadlock, Preemptions(4),

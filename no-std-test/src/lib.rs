@@ -11,7 +11,8 @@ use exclusion::lock::Seated;
 #[cfg(feature = "swap")]
 use exclusion::lock::raw::PetersonSwap;
 use exclusion::lock::raw::{
-    Bakery, BlackWhiteBakery, Padded, Peterson, Priority, RawLock, Tournament,
+    Bakery, BlackWhiteBakery, Packed, Padded, Peterson, Priority, RawLock, RawSharedLock, RwBakery,
+    Tournament,
 };
 
 /// Enters from each owned seat, in each way.
@@ -53,6 +54,30 @@ visits! {
     visit_tournament_of_priority_nodes: Tournament<5, Priority>, 5 seats;
     #[cfg(feature = "swap")]
     visit_peterson_swap: PetersonSwap, 2 seats;
+}
+
+/// Reads and writes from each owned seat, in each way.
+fn visit_readers<L: RawSharedLock, const SEATS: usize>(cell: &mut Seated<L, u32>) -> u32 {
+    let mut sum = 0;
+    for seat in &mut cell.seats::<SEATS>() {
+        *seat.write() += 1;
+        sum += *seat.read();
+        sum += seat.try_read().map_or(0, |data| *data);
+        sum += seat.read_unless(|| true).map_or(0, |data| *data);
+    }
+    sum + visit::<L, SEATS>(cell)
+}
+
+/// Goes through a bakery with readers from owned seats.
+#[unsafe(no_mangle)]
+pub fn visit_rw_bakery(cell: &mut Seated<RwBakery<4>, u32>) -> u32 {
+    visit_readers::<_, 4>(cell)
+}
+
+/// Goes through a bakery with readers, two at a time, from owned seats.
+#[unsafe(no_mangle)]
+pub fn visit_rw_bakery_of_two(cell: &mut Seated<RwBakery<4, Packed, 2>, u32>) -> u32 {
+    visit_readers::<_, 4>(cell)
 }
 
 /// What needs a compare-and-swap.

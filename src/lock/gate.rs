@@ -6,7 +6,8 @@
 //! is in line. Otherwise it waits for the mutex in front of the gate, which serves in the order of
 //! tickets. The thread that has that mutex is at the *head* of the line: it waits until its units
 //! are free, takes them, and hands the mutex on. So a thread waits for those ahead of it that it
-//! conflicts with, and for no others: readers in a row go in one after the other.
+//! conflicts with, and for no others: readers in a row go in one after the other. A thread that has
+//! more than half of the units may ask for the rest, and is served before the line (`upgrade`).
 //!
 //! | bits | name | meaning |
 //! |---|---|---|
@@ -16,23 +17,28 @@
 //! | 3 to 26 | taken | how many units are taken |
 //! | 27 to 42 | queued | how many threads are in line |
 //! | 43 to 59 | passed | how many newcomers have passed the head |
+//! | 60 | `UPGRADES` | a thread inside waits for the rest of the units: nobody goes in before it |
 //!
 //! Invariants:
 //! 1. No more units are taken than there are.
 //! 2. A newcomer takes units only if nobody is in line, or if the policy lets it pass.
 //! 3. There is one head at a time, which has the mutex in front. If its units are free, it is awake
 //!    or will be woken by the thread that freed the last of them.
+//! 4. One thread at a time has more than half of the units, so one at a time upgrades.
 //!
 //! | edge | write | read |
 //! |---|---|---|
-//! | E1 | `LEAVE`: Release | `ENTER`, `STEP_IN`: Acquire |
+//! | E1 | `LEAVE`: Release | `ENTER`, `STEP_IN`, `UPGRADE`: Acquire |
 //! | E2 | `ANNOUNCE`: Release | `CALL`: Acquire |
 //!
 //! - E1 carries all that was done inside before.
 //! - E2 carries the announcement of the head, so that the leaver that saw `WAITS` sees a sleeper.
+//!   Likewise that of the thread that upgrades.
 //!
 //! All writes of the word are read-modify-writes, so each continues the release sequences of all
 //! before it.
+
+mod upgrade;
 
 use core::fmt;
 use core::marker::PhantomData;
@@ -49,6 +55,8 @@ edges! { "gate":
     ENTER = Acquire;
     /// E1: the head knows what those did that have left.
     STEP_IN = Acquire;
+    /// E1: a thread that upgrades knows what those did that have left.
+    UPGRADE = Acquire;
     /// E1: what we did is known to those that take our units.
     LEAVE = Release;
     /// E2: the head is announced before anybody sees that it waits.
@@ -57,17 +65,22 @@ edges! { "gate":
     CALL = Acquire;
 }
 
+const NOBODY: u64 = 0;
 const WAITS: u64 = 1;
 const ALL: u64 = 1 << 1;
 const CLOSED: u64 = 1 << 2;
 const UNIT: u64 = 1 << 3;
 const QUEUED: u64 = 1 << 27;
 const PASSED: u64 = 1 << 43;
+const UPGRADES: u64 = 1 << 60;
 
 /// The most units that a gate has.
 pub(super) const MOST_UNITS: usize = (1 << 24) - 1;
+/// More than half of them: what a thread has that may ask for the rest.
+pub(super) const HALF: usize = 1 << 23;
 const MOST_QUEUED: u64 = (1 << 16) - 1;
 
+const QUEUED_MASK: u64 = MOST_QUEUED * QUEUED;
 const PASSED_MASK: u64 = MOST_PASSED as u64 * PASSED;
 
 /// How often the head looks before it sleeps.
@@ -95,6 +108,7 @@ pub(super) struct Share {
 }
 
 impl Share {
+    #[inline]
     const fn fits(self, word: u64) -> bool {
         taken(word) + self.units <= self.of
     }
@@ -109,6 +123,8 @@ pub(super) struct Gate<P> {
     word: AtomicU64,
     /// Where the head sleeps.
     bed: Bed,
+    /// Where a thread sleeps that upgrades.
+    upgrader: Bed,
     line: Pooled<Strict>,
     policy: PhantomData<P>,
 }
@@ -121,6 +137,7 @@ impl<P: Policy> Gate<P> {
             Self {
                 word: AtomicU64::new(0),
                 bed: Bed::new(),
+                upgrader: Bed::new(),
                 line: Pooled::new(),
                 policy: PhantomData,
             }
@@ -145,6 +162,12 @@ impl<P: Policy> Gate<P> {
         self.word.compare_exchange_weak(from, to, ordering, Ordering::Relaxed).map(|_| ())
     }
 
+    /// Takes units if nobody is here: no look before it, for those that want to be alone.
+    #[inline]
+    pub(super) fn find_nobody(&self, share: Share) -> bool {
+        self.change(NOBODY, share.bits(), ENTER.ordering()).is_ok()
+    }
+
     /// Takes units unless that means waiting.
     #[inline]
     pub(super) fn try_enter(&self, share: Share) -> bool {
@@ -153,7 +176,7 @@ impl<P: Policy> Gate<P> {
             if !share.fits(word) {
                 return false;
             }
-            let is_awaited = queued(word) > 0;
+            let is_awaited = word & (QUEUED_MASK | UPGRADES) != 0;
             if is_awaited && !Self::may_pass(word) {
                 return false;
             }
@@ -168,7 +191,7 @@ impl<P: Policy> Gate<P> {
     /// Whether newcomers may pass the threads in line.
     #[inline]
     fn may_pass(word: u64) -> bool {
-        passed(word) < P::COUNT && word & CLOSED == 0
+        passed(word) < P::COUNT && word & (CLOSED | UPGRADES) == 0
     }
 
     /// Takes units. Says whether it could before the deadline.
@@ -178,6 +201,7 @@ impl<P: Policy> Gate<P> {
     }
 
     #[cold]
+    #[inline(never)]
     fn enter_slow(&self, share: Share, deadline: Deadline) -> bool {
         if P::COUNT > 0 {
             let mut spins = Spins::once_at_least(LINGERS_FOR);
@@ -224,7 +248,7 @@ impl<P: Policy> Gate<P> {
         let mut spins = Spins::new(AT_HEAD);
         loop {
             let word = self.look();
-            if share.fits(word) {
+            if share.fits(word) && word & UPGRADES == 0 {
                 let to = (word & !(WAITS | ALL | CLOSED | PASSED_MASK)) + share.bits() - QUEUED;
                 if self.change(word, to, STEP_IN.ordering()).is_ok() {
                     return true;
@@ -283,8 +307,27 @@ impl<P: Policy> Gate<P> {
     #[inline]
     pub(super) fn leave(&self, units: usize) {
         let bits = units as u64 * UNIT;
-        let word = self.word.fetch_sub(bits, LEAVE.ordering()) - bits;
-        if word & WAITS != 0 && (word & ALL == 0 || taken(word) == 0) {
+        // Only whether anything is left: a subtraction that tells no more is quicker.
+        if self.word.fetch_sub(bits, LEAVE.ordering()) != bits {
+            // The word may be newer than what we left. A head that slept then still does, or has
+            // been served since.
+            let word = self.look();
+            if word & (WAITS | UPGRADES) != 0 {
+                self.leave_others(word);
+            }
+        }
+    }
+
+    /// What is left to do for a thread that has given units back, and has seen this.
+    #[cold]
+    #[inline(never)]
+    fn leave_others(&self, word: u64) {
+        if word & UPGRADES != 0 {
+            // The head, if there is one, waits for the upgrade to end.
+            if taken(word) == HALF {
+                self.call_upgrader();
+            }
+        } else if word & ALL == 0 || taken(word) == 0 {
             self.call();
         }
     }
@@ -338,6 +381,11 @@ mod machine_code {
     #[unsafe(no_mangle)]
     fn asm_gate_step_in(gate: &Gate<Strict>, units: usize, of: usize, deadline: Deadline) -> bool {
         gate.step_in(Share { units, of }, deadline)
+    }
+
+    #[unsafe(no_mangle)]
+    fn asm_gate_upgrade(gate: &Gate<Strict>, deadline: Deadline) -> bool {
+        gate.upgrade(deadline)
     }
 
     #[unsafe(no_mangle)]

@@ -5,6 +5,7 @@
 //! | layer | what it is |
 //! |---|---|
 //! | `mutex` | [`BakeryMutex`], [`TournamentMutex`]: data and guards, over `lock_api` |
+//! | `reentrant` | [`BakeryReentrantMutex`], which its holder may lock again |
 //! | `condvar` | [`BakeryCondvar`], whose waiters sit in the line of their mutex |
 //! | `rwlock`, `semaphore` | [`BakeryRwLock`], [`BakerySemaphore`] |
 //! | `gate` | what these two have in common: so many inside at a time, in the order of arrival |
@@ -43,7 +44,7 @@ pub mod lines {
     pub use super::pooled::pool::{all_are_back, give, take};
 }
 
-pub use owned::{Seat, SeatGuard, Seated};
+pub use owned::{Seat, SeatGuard, SeatReadGuard, Seated};
 
 // Leasing a seat takes a compare-and-swap.
 #[cfg(all(feature = "std", target_has_atomic = "64"))]
@@ -61,6 +62,8 @@ mod policy;
 // A word that counts all that wait takes 64 bits, and a line takes memory.
 #[cfg(all(feature = "std", target_has_atomic = "64"))]
 mod pooled;
+#[cfg(all(feature = "std", target_has_atomic = "ptr"))]
+mod reentrant;
 #[cfg(all(feature = "std", target_has_atomic = "64"))]
 mod rwlock;
 #[cfg(all(feature = "std", target_has_atomic = "64"))]
@@ -86,10 +89,15 @@ pub use policy::{Bypass, Policy, Strict};
 pub use pooled::condition::Condition;
 #[cfg(all(feature = "std", target_has_atomic = "64"))]
 pub use pooled::{Pooled, Turn};
+#[cfg(all(feature = "std", target_has_atomic = "ptr"))]
+pub use reentrant::{
+    BakeryReentrantMutex, BakeryReentrantMutexGuard, PolicyReentrantMutex, ThreadNumber,
+};
 #[cfg(all(feature = "std", target_has_atomic = "64"))]
 pub use rwlock::{
-    BakeryRwLock, BakeryRwLockReadGuard, BakeryRwLockWriteGuard, MappedBakeryRwLockReadGuard,
-    MappedBakeryRwLockWriteGuard, PolicyRwLock, RawBakeryRwLock, Reading, Writing,
+    BakeryRwLock, BakeryRwLockReadGuard, BakeryRwLockUpgradableReadGuard, BakeryRwLockWriteGuard,
+    MappedBakeryRwLockReadGuard, MappedBakeryRwLockWriteGuard, PolicyRwLock, RawBakeryRwLock,
+    Reading, Upgradable, Writing,
 };
 #[cfg(all(feature = "std", target_has_atomic = "64"))]
 pub use semaphore::{BakeryPermit, BakerySemaphore};

@@ -1,5 +1,7 @@
 //! Owned seats: data behind a raw lock, one handle per seat.
 
+mod read;
+
 use core::fmt;
 use core::marker::PhantomData;
 use core::ops::{Deref, DerefMut};
@@ -9,6 +11,7 @@ use crate::lock::raw::{RawLock, Waiting, Withdrawn, fresh};
 use crate::lock::sync::{AtomicUsize, Ordering};
 use crate::lock::sync::{MutPtr, UnsafeCell, constructor};
 use crate::lock::wait::{SpinThenYield, Unless};
+pub use read::SeatReadGuard;
 
 /// Data behind a [`RawLock`], reached through one [`Seat`] per contender.
 ///
@@ -36,6 +39,11 @@ use crate::lock::wait::{SpinThenYield, Unless};
 /// });
 /// assert_eq!(total.into_inner(), 3000);
 /// ```
+///
+/// # Readers
+///
+/// Behind a lock with readers, such as [`RwBakery`](crate::lock::raw::RwBakery), a seat can also
+/// [`read`](Seat::read), and several may at a time.
 ///
 /// # In a `static`
 ///
@@ -66,7 +74,8 @@ pub struct Seated<L, T> {
     data: UnsafeCell<T>,
 }
 
-// SAFETY: the data is reached only through seats, and the raw lock admits one at a time.
+// SAFETY: the data is reached only through seats, and the raw lock admits one at a time. Or several
+// that read, which asks for data that is `Sync`.
 unsafe impl<L: RawLock, T: Send> Sync for Seated<L, T> {}
 
 impl<L: RawLock, T> Seated<L, T> {
@@ -241,11 +250,16 @@ impl<'a, L: RawLock, T> Seat<'a, L, T> {
 
     #[inline]
     fn enter(&mut self, waiting: &impl Waiting) -> Result<(), Withdrawn> {
+        self.be_idle();
+        // SAFETY: there is one seat of a number, we have it mutably, and it is idle.
+        unsafe { self.cell.lock.acquire(self.number, waiting) }
+    }
+
+    #[inline]
+    fn be_idle(&mut self) {
         if !self.cell.lock.is_idle(self.number) {
             self.leave_forgotten();
         }
-        // SAFETY: there is one seat of a number, we have it mutably, and it is idle.
-        unsafe { self.cell.lock.acquire(self.number, waiting) }
     }
 
     /// A guard was forgotten. Its borrow of this seat is over, so nobody uses the data.

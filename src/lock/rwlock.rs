@@ -1,16 +1,22 @@
 //! The drop-in read-write lock over [`lock_api`]: [`BakeryRwLock`].
 
+mod upgrade;
+
 use core::fmt;
 use std::time::{Duration, Instant};
 
-use crate::lock::gate::{Gate, MOST_UNITS, Share};
+use crate::lock::gate::{Gate, HALF, MOST_UNITS, Share};
 use crate::lock::policy::{Policy, Strict};
 use crate::lock::sync::{constructor, time};
 
-const READ: Share = Share { units: 1, of: MOST_UNITS };
+pub use upgrade::Upgradable;
+
+/// Readers alone never take all units: only a writer does.
+const READ: Share = Share { units: 1, of: MOST_UNITS - 1 };
+const UPGRADABLE: Share = Share { units: HALF, of: MOST_UNITS - 1 };
 const WRITE: Share = Share { units: MOST_UNITS, of: MOST_UNITS };
 
-/// The [`lock_api::RawRwLock`] of [`BakeryRwLock`]: three words.
+/// The [`lock_api::RawRwLock`] of [`BakeryRwLock`]: four words.
 pub struct RawBakeryRwLock<P = Strict>(Gate<P>);
 
 /// The state of a reader's guard. It may be sent to another thread.
@@ -23,8 +29,7 @@ pub struct Writing(());
 
 /// A read-write lock that serves in order of arrival: readers and writers in one line.
 ///
-/// It has the methods of `parking_lot::RwLock`, by way of [`lock_api::RwLock`], but for
-/// upgradable reads.
+/// It has the methods of `parking_lot::RwLock`, by way of [`lock_api::RwLock`].
 ///
 /// ```
 /// # #[cfg(not(exclusion_loom))] {
@@ -50,12 +55,16 @@ pub struct Writing(());
 /// most `COUNT` newcomers pass the thread at the head of the line. After `MICROS` microseconds the
 /// head lets nobody pass any more, as soon as it gets a core.
 ///
+/// An upgradable reader is in line as any other, and others may read beside it. When it upgrades, it
+/// waits for those that read, and for nobody in line: they wait for it.
+///
 /// A thread that reads while it has a reader's guard may wait for itself: if a writer has come
 /// in between, it waits behind the writer, which waits for the first guard. With parking_lot
 /// it is the same.
 ///
 /// # Limits
-/// At most 16,777,215 readers read at a time. The next one waits as for a writer.
+/// At most 16,777,214 readers read at a time, and 8,388,606 beside one that is upgradable. The next
+/// one waits as for a writer.
 ///
 /// A panic while a guard lives releases the lock and does not poison it.
 pub type BakeryRwLock<T> = PolicyRwLock<T, Strict>;
@@ -87,6 +96,10 @@ pub type BakeryRwLockReadGuard<'a, T, P = Strict> =
 pub type BakeryRwLockWriteGuard<'a, T, P = Strict> =
     lock_api::RwLockWriteGuard<'a, RawBakeryRwLock<P>, T>;
 
+/// The guard of a reader of a [`BakeryRwLock`] that may become its writer.
+pub type BakeryRwLockUpgradableReadGuard<'a, T, P = Strict> =
+    lock_api::RwLockUpgradableReadGuard<'a, RawBakeryRwLock<P>, T>;
+
 /// The guard of a reader of a part of the data in a [`BakeryRwLock`].
 pub type MappedBakeryRwLockReadGuard<'a, T, P = Strict> =
     lock_api::MappedRwLockReadGuard<'a, RawBakeryRwLock<P>, T>;
@@ -110,7 +123,8 @@ impl<P: Policy> RawBakeryRwLock<P> {
 
     #[inline]
     fn write_until(&self, deadline: time::Deadline) -> Option<Writing> {
-        self.0.enter(WRITE, deadline).then_some(Writing(()))
+        let entered = self.0.find_nobody(WRITE) || self.0.enter(WRITE, deadline);
+        entered.then_some(Writing(()))
     }
 }
 
@@ -180,7 +194,7 @@ unsafe impl<P: Policy> lock_api::RawRwLock for RawBakeryRwLock<P> {
 
     #[inline]
     fn try_lock_exclusive(&self) -> Option<Writing> {
-        self.0.try_enter(WRITE).then_some(Writing(()))
+        (self.0.find_nobody(WRITE) || self.0.try_enter(WRITE)).then_some(Writing(()))
     }
 
     #[inline]

@@ -82,6 +82,9 @@ macro_rules! forward_inputs {
     (@release $give:ident) => {
         $crate::forward_inputs!(@plain release Release $give);
     };
+    (@withdraw $give:ident) => {
+        $crate::forward_inputs!(@plain withdraw Withdraw $give);
+    };
     (@plain $name:ident $input:ident $give:ident) => {
         fn $name(
             &mut self,
@@ -109,6 +112,24 @@ macro_rules! forward_inputs {
             self.$give($crate::message::Input::Timeout(timer), out)
         }
     };
+    (@notice $give:ident) => {
+        fn notice(
+            &mut self,
+            notice: $crate::message::Notice,
+            out: &mut $crate::message::Outbox<Self::Message>,
+        ) -> Result<(), $crate::message::Refused> {
+            self.$give($crate::message::Input::Notice(notice), out)
+        }
+    };
+}
+
+/// Does something that may be refused half way. Then nothing has changed.
+pub(super) fn whole<M: Machine>(
+    machine: &mut M,
+    act: impl FnOnce(&mut M) -> Result<(), Refused>,
+) -> Result<(), Refused> {
+    let before = machine.clone();
+    act(machine).inspect_err(|_| *machine = before)
 }
 
 impl<M> Outbox<M> {

@@ -1,14 +1,21 @@
 //! What the test files share: contenders that take turns, and locks that are wrong on purpose.
 #![allow(dead_code, unused_macros, reason = "each test file is a crate of its own and uses a part")]
 
+#[cfg(feature = "message")]
 pub mod actors;
 pub mod baton;
+#[cfg(feature = "message")]
 pub mod by_hand;
 pub mod chance;
+#[cfg(feature = "check")]
+pub mod exhaust;
 pub mod flawed;
+#[cfg(feature = "message")]
 pub mod happened_before;
+#[cfg(feature = "message")]
 pub mod hello;
 pub mod journal;
+#[cfg(feature = "message")]
 pub mod load;
 pub mod sleepers;
 #[cfg(feature = "serde")]

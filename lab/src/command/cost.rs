@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use counted::cost::THREADS;
+use counted::subjects::THREADS;
 use indicatif::{ProgressBar, ProgressStyle};
 use lab::cost::{chart, chosen, rows, tables};
 

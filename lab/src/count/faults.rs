@@ -3,9 +3,9 @@
 
 use exclusion::message::registry::{Algorithm, Shipped, Size, Visitor};
 use exclusion::message::sim::Workload;
-use exclusion::message::sim::{Deed, Delay, Fault, Report, SimCause, SimError, Simulation};
+use exclusion::message::sim::{Deed, Delay, Fault, Report, SimCause, SimError, Simulation, View};
 use exclusion::message::{
-    Claims, Detector, FromRegistry, Link, NodeId, Recovering, Role, Violation,
+    Claims, Detector, FromRegistry, Link, Machine, NodeId, Recovering, Role, Violation,
 };
 use serde::Serialize;
 
@@ -16,6 +16,8 @@ pub enum Blow {
     Crash {
         /// Its role.
         role: Role,
+        /// Only this node may die, if one is named: node 0 or 1.
+        only: Option<NodeId>,
         /// After which time it comes back.
         back_after: Option<f64>,
     },
@@ -31,8 +33,8 @@ impl Blow {
     /// What it is called.
     pub fn name(&self) -> String {
         match self {
-            Self::Crash { role, back_after: None } => format!("{role} dies"),
-            Self::Crash { role, back_after: Some(_) } => format!("{role} dies and comes back"),
+            Self::Crash { role, back_after: None, .. } => format!("{role} dies"),
+            Self::Crash { role, back_after: Some(_), .. } => format!("{role} dies and comes back"),
             Self::LoseOne(kind) => format!("{kind} lost"),
             Self::Loss(chance) => format!("loss {chance}"),
             Self::Cut(side) => {
@@ -50,6 +52,10 @@ pub struct Survival {
     pub verdict: String,
     /// Messages per entry, with all that the layers send.
     pub messages: f64,
+    /// Those of them by which detectors tell that their nodes live.
+    pub heartbeats: f64,
+    /// Messages about views in a run: what it takes to go on without a node, or with it again.
+    pub view_messages: f64,
     /// From asking to entering, on average, in T.
     pub delay: f64,
 }
@@ -95,7 +101,7 @@ impl Visitor for Plain<'_> {
     type Output = Survival;
 
     fn visit<P: Shipped>(self, _: &'static Algorithm, cluster: Vec<P>) -> Survival {
-        survive(&cluster, self.0, Role::test::<P>)
+        survive(&cluster, self.0, |role, _| role.test::<P>(), false)
     }
 }
 
@@ -105,12 +111,20 @@ impl Visitor for Layered<'_> {
     fn visit<P: Shipped>(self, algorithm: &'static Algorithm, cluster: Vec<P>) -> Survival {
         match self.0 {
             Blow::LoseOne(_) | Blow::Loss(_) => {
-                survive(&Link::over(cluster), self.0, Role::test::<Link<P>>)
+                survive(&Link::over(cluster), self.0, |role, _| role.test::<Link<P>>(), false)
             }
             Blow::Crash { .. } | Blow::Cut(_) => {
                 let recovering = Recovering::over(algorithm, cluster).expect("it is a cluster");
-                let stack = recovering.into_iter().map(Link::new).map(Detector::reliable);
-                survive(&stack.collect::<Vec<_>>(), self.0, in_role::<P>)
+                let across = matches!(self.0, Blow::Cut(_));
+                // Across a cut a node that lives cannot be told apart from a dead one.
+                let gated = |node: Recovering<_>| if across { node.gated() } else { node };
+                let stack = recovering.into_iter().map(gated).map(Link::new);
+                let stack: Vec<_> = stack.map(Detector::reliable).collect();
+                let mut survival = survive(&stack, self.0, in_role::<P>, true);
+                if survival.is_served() && survival.view_messages == 0.0 {
+                    survival.verdict = "nothing befell it".to_owned();
+                }
+                survival
             }
         }
     }
@@ -118,28 +132,51 @@ impl Visitor for Layered<'_> {
 
 type Stack<P> = Detector<Link<Recovering<FromRegistry<P>>>>;
 
-/// Whether the lock of a node has this role: the layers know of no token.
-fn in_role<P: Shipped>(role: Role) -> fn(&Stack<P>) -> bool {
+/// Whether a node is hit.
+type Fits<P> = fn(&P) -> bool;
+
+/// Whether the lock of a node has this role, and it is the one that is meant: the layers know of no
+/// token.
+fn in_role<P: Shipped>(role: Role, only: Option<NodeId>) -> Fits<Stack<P>> {
     fn has<P: Shipped>(node: &Stack<P>, role: Role) -> bool {
         node.inner().inner().lock().is_some_and(|lock| role.is_of(lock))
     }
-    match role {
-        Role::Idle => |node| has(node, Role::Idle),
-        Role::IdleWithToken => |node| has(node, Role::IdleWithToken),
-        Role::Requester => |node| has(node, Role::Requester),
+    match (role, only) {
+        (Role::Idle, Some(NodeId(0))) => |node| node.id() == NodeId(0) && has(node, Role::Idle),
+        (Role::Idle, Some(_)) => |node| node.id() == NodeId(1) && has(node, Role::Idle),
+        (Role::Idle, None) => |node| has(node, Role::Idle),
+        (Role::IdleWithToken, _) => |node| has(node, Role::IdleWithToken),
+        (Role::Requester, _) => |node| has(node, Role::Requester),
         _ => |node| has(node, Role::Holder),
     }
 }
 
+/// What detectors and views say.
+const VIEWS: [&str; 5] = ["HALT", "STATE", "PROMISED", "LEFT", "INSTALL"];
+
 /// Runs a cluster with several seeds, until one goes wrong.
-fn survive<P: Claims>(cluster: &[P], blow: &Blow, test: fn(Role) -> fn(&P) -> bool) -> Survival {
-    let mut survival = Survival { verdict: SERVED.to_owned(), messages: 0.0, delay: 0.0 };
-    let (mut entries, mut messages) = (0, 0);
+fn survive<P: Claims>(
+    cluster: &[P],
+    blow: &Blow,
+    test: fn(Role, Option<NodeId>) -> Fits<P>,
+    fenced: bool,
+) -> Survival {
+    let mut survival = Survival {
+        verdict: SERVED.to_owned(),
+        messages: 0.0,
+        heartbeats: 0.0,
+        view_messages: 0.0,
+        delay: 0.0,
+    };
+    let (mut entries, mut messages, mut heartbeats) = (0, 0, 0);
     for seed in 0..SEEDS {
-        match run(cluster, blow, test, seed) {
+        match run(cluster, blow, test, fenced, seed) {
             Ok(report) => {
                 entries += report.entries;
                 messages += report.messages.total();
+                heartbeats += report.messages.of("HEARTBEAT");
+                let about_views = VIEWS.iter().map(|kind| report.messages.of(kind)).sum::<u64>();
+                survival.view_messages += about_views as f64 / SEEDS as f64;
                 let delay = report.client_delay.map_or(0.0, |delay| delay.mean);
                 survival.delay += delay / SEEDS as f64;
             }
@@ -150,13 +187,15 @@ fn survive<P: Claims>(cluster: &[P], blow: &Blow, test: fn(Role) -> fn(&P) -> bo
         }
     }
     survival.messages = messages as f64 / entries as f64;
+    survival.heartbeats = heartbeats as f64 / entries as f64;
     survival
 }
 
 fn run<P: Claims>(
     cluster: &[P],
     blow: &Blow,
-    test: fn(Role) -> fn(&P) -> bool,
+    test: fn(Role, Option<NodeId>) -> Fits<P>,
+    fenced: bool,
     seed: u64,
 ) -> Result<Report, SimError> {
     let wanting = cluster.len();
@@ -169,14 +208,33 @@ fn run<P: Claims>(
         .ignoring_refused()
         .healed_at(HEALS_AT, WITHIN);
     let simulation = match blow {
-        Blow::Crash { role, back_after } => {
-            simulation.aim_at(BEGINS_AT, test(*role), Deed::Crash(*back_after))
+        Blow::Crash { role, only, back_after } => {
+            simulation.aim_at(BEGINS_AT, test(*role, *only), Deed::Crash(*back_after))
         }
         Blow::LoseOne(kind) => simulation.fault_at(BEGINS_AT, Fault::LoseNext(kind)),
         Blow::Loss(chance) => simulation.fault_at(0.0, Fault::Lose(*chance)),
         Blow::Cut(side) => simulation.fault_at(BEGINS_AT, Fault::Cut(side.clone())),
     };
+    // A holder that is cut off may be overtaken: then exclusion is promised of what is fenced.
+    if fenced && matches!(blow, Blow::Cut(_)) {
+        return simulation.overlapping().run_checking(fences_differ);
+    }
     simulation.run()
+}
+
+/// No two users are inside with the same fence. Where several may be inside together, they may have
+/// the same one.
+fn fences_differ<P: Claims>(view: &View<'_, P>) -> Result<(), String> {
+    if view.nodes[0].entries_at_a_time() > 1 {
+        return Ok(());
+    }
+    let living = view.nodes.iter().filter(|node| !view.is_down(node.id()));
+    let mut fences: Vec<_> = living.filter_map(|node| Some(node.admission()?.fence)).collect();
+    fences.sort_unstable();
+    match fences.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(twice) => Err(format!("two are inside with fence {}", twice[0])),
+        None => Ok(()),
+    }
 }
 
 fn verdict(error: &SimError) -> String {

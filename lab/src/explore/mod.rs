@@ -9,6 +9,7 @@ pub mod elections;
 pub mod erased;
 pub mod exploration;
 pub mod faults;
+pub mod readers_program;
 pub mod registers;
 pub mod scope;
 pub mod scopes;

@@ -22,8 +22,9 @@ pub struct Contention<A> {
     /// How many times each may withdraw.
     pub withdrawals: u8,
     /// How many others may enter while one waits, from when it has drawn; if a bound is claimed.
+    /// Readers that come in while a reader waits do not count.
     pub most_passed: Option<u8>,
-    /// Whether one that has drawn before another begins must enter first.
+    /// Whether one that has drawn before another begins must enter first, unless both read.
     pub first_come: bool,
 }
 
@@ -82,6 +83,8 @@ impl<P: Copy> Moment<P> {
 pub enum Move {
     /// A contender that is outside begins.
     Begin(usize),
+    /// The same, and it only reads.
+    BeginReading(usize),
     /// A contender takes its next step.
     Step(usize),
     /// A contender that is inside begins to leave.
@@ -114,10 +117,16 @@ impl<A: Program> Contention<A> {
         let mut next = moment.clone();
         match action {
             Move::Begin(seat) => {
-                let drawn = self.drawn(moment);
+                let drawn = self.drawn(moment, |_| true);
                 let contender = &mut next.contenders[seat];
                 contender.ahead = if self.first_come { drawn } else { 0 };
                 contender.at = At::Entering(self.lock.begin(seat));
+            }
+            Move::BeginReading(seat) => {
+                let writers = self.drawn(moment, |other| !self.reads(moment, other));
+                let contender = &mut next.contenders[seat];
+                contender.ahead = if self.first_come { writers } else { 0 };
+                contender.at = At::Entering(self.lock.begin_reading(seat)?);
             }
             Move::Leave(seat) => {
                 next.contenders[seat].at = At::Leaving(self.lock.leave(seat, &next.registers));
@@ -152,9 +161,10 @@ impl<A: Program> Contention<A> {
         next.contenders[seat].entries_left -= 1;
         self.is_gone(next, seat);
         if self.bound().is_some() {
-            for (seat, contender) in next.contenders.iter_mut().enumerate() {
-                if self.waits(seat, contender) {
-                    contender.passed += 1;
+            for other in 0..next.contenders.len() {
+                let together = self.reads(next, seat) && self.reads(next, other);
+                if self.waits(other, &next.contenders[other]) && !together {
+                    next.contenders[other].passed += 1;
                 }
             }
         }
@@ -168,10 +178,16 @@ impl<A: Program> Contention<A> {
         }
     }
 
-    /// The seats that have drawn, and wait: a bit per seat.
-    fn drawn(&self, moment: &Moment<A::Place>) -> u8 {
+    /// The seats that have drawn, and wait: a bit per seat. Of these, those that are asked for.
+    fn drawn(&self, moment: &Moment<A::Place>, is_meant: impl Fn(usize) -> bool) -> u8 {
         let seats = moment.contenders.iter().enumerate();
-        seats.filter(|(seat, it)| self.waits(*seat, it)).fold(0, |bits, (seat, _)| bits | 1 << seat)
+        let drawn = seats.filter(|(seat, it)| self.waits(*seat, it) && is_meant(*seat));
+        drawn.fold(0, |bits, (seat, _)| bits | 1 << seat)
+    }
+
+    /// Whether the contender on that seat reads, which has drawn or is inside.
+    fn reads(&self, moment: &Moment<A::Place>, seat: usize) -> bool {
+        self.lock.reads(seat, &moment.registers)
     }
 
     fn waits(&self, seat: usize, contender: &Contender<A::Place>) -> bool {
@@ -179,7 +195,15 @@ impl<A: Program> Contention<A> {
     }
 
     fn is_exclusive(&self, moment: &Moment<A::Place>) -> bool {
-        moment.contenders.iter().filter(|contender| contender.at == At::Inside).count() <= 1
+        let seats = 0..moment.contenders.len();
+        let inside = seats.filter(|seat| moment.contenders[*seat].at == At::Inside);
+        let (readers, writers): (Vec<_>, Vec<_>) =
+            inside.partition(|seat| self.reads(moment, *seat));
+        match writers.len() {
+            0 => readers.len() <= self.lock.most_readers(),
+            1 => readers.is_empty(),
+            _ => false,
+        }
     }
 
     /// If a contender wants in, one is inside or makes progress: it does something else than spin.
@@ -227,6 +251,10 @@ impl<A: Program> Contention<A> {
         moment.contenders.iter().all(done)
     }
 
+    fn is_read_by_two(&self, moment: &Moment<A::Place>) -> bool {
+        moment.contenders.iter().filter(|contender| contender.at == At::Inside).count() >= 2
+    }
+
     fn is_contended(&self, moment: &Moment<A::Place>) -> bool {
         moment.contenders.iter().filter(|it| matches!(it.at, At::Entering(_))).count() >= 2
     }
@@ -251,7 +279,12 @@ impl<A: Program> Model for Contention<A> {
     fn actions(&self, moment: &Self::State, actions: &mut Vec<Move>) {
         for (seat, contender) in moment.contenders.iter().enumerate() {
             match contender.at {
-                At::Outside if contender.entries_left > 0 => actions.push(Move::Begin(seat)),
+                At::Outside if contender.entries_left > 0 => {
+                    actions.push(Move::Begin(seat));
+                    if self.lock.begin_reading(seat).is_some() {
+                        actions.push(Move::BeginReading(seat));
+                    }
+                }
                 At::Outside => {}
                 At::Inside => actions.push(Move::Leave(seat)),
                 At::Leaving(_) => actions.push(Move::Step(seat)),
@@ -278,6 +311,9 @@ impl<A: Program> Model for Contention<A> {
         if self.entries.iter().filter(|&&times| times > 0).count() > 1 {
             properties.push(Property::sometimes("two contend", Self::is_contended));
         }
+        if self.entries_at_a_time() > 1 {
+            properties.push(Property::sometimes("two read", Self::is_read_by_two));
+        }
         if self.first_come {
             properties.push(Property::always("first come, first served", Self::keeps_order));
         }
@@ -298,7 +334,7 @@ impl<A: Program> Explorable for Contention<A> {
     }
 
     fn entries_at_a_time(&self) -> usize {
-        1
+        self.lock.most_readers()
     }
 
     fn channels(&self) -> String {
@@ -314,6 +350,7 @@ impl<A: Program> Explorable for Contention<A> {
             let after = &steps[index + 1].0;
             let (seat, what) = match *action {
                 Move::Begin(seat) => (seat, "begins".to_owned()),
+                Move::BeginReading(seat) => (seat, "begins to read".to_owned()),
                 Move::Leave(seat) => (seat, "leaves".to_owned()),
                 Move::Withdraw(seat) => (seat, "steps back".to_owned()),
                 Move::Step(seat) => match moment.contenders[seat].at {

@@ -9,6 +9,7 @@ use exclusion::message::{Channels, ClusterError, Graph, NodeId, Protocol};
 
 use super::elected::{ELECTED, with_elected};
 use super::exploration::ModelVisitor;
+use super::readers_program::RwBakery;
 use super::registers::Contention;
 use super::seat_program::{Bakery, BlackWhite, Program, Tournament};
 
@@ -139,11 +140,15 @@ pub(super) fn usual_entries(nodes: usize) -> usize {
     nodes.saturating_sub(1).clamp(1, 2)
 }
 
-/// A lock over registers. It sends no messages, sets no timers, and lets in one at a time.
+/// A lock over registers. It sends no messages and sets no timers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RegisterLock {
     /// Lamport's bakery.
     Bakery,
+    /// The bakery with readers.
+    RwBakery,
+    /// The bakery with readers, of which two may be inside at a time.
+    RwBakeryOfTwo,
     /// The bakery whose tickets are bounded, since they have one of two colours.
     BlackWhiteBakery,
     /// A tree of locks for two.
@@ -152,13 +157,21 @@ pub enum RegisterLock {
 
 impl RegisterLock {
     /// Every lock over registers.
-    pub const ALL: [Self; 3] = [Self::Bakery, Self::BlackWhiteBakery, Self::Tournament];
+    pub const ALL: [Self; 5] = [
+        Self::Bakery,
+        Self::RwBakery,
+        Self::RwBakeryOfTwo,
+        Self::BlackWhiteBakery,
+        Self::Tournament,
+    ];
 
     /// Its name, as commands take it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Bakery => "bakery",
-            Self::BlackWhiteBakery => "black_white_bakery",
+            Self::RwBakery => "rw_bakery",
+            Self::RwBakeryOfTwo => "rw_bakery_of_two",
+            Self::BlackWhiteBakery => "black_white",
             Self::Tournament => "tournament",
         }
     }
@@ -181,6 +194,14 @@ impl RegisterLock {
         Ok(match self {
             Self::Bakery => {
                 let lock = Bakery { seats, flaw: None };
+                visitor.visit(name, contention(scope, Contention::first_come, lock))
+            }
+            Self::RwBakery => {
+                let lock = RwBakery { seats, most: seats, flaw: None };
+                visitor.visit(name, contention(scope, Contention::first_come, lock))
+            }
+            Self::RwBakeryOfTwo => {
+                let lock = RwBakery { seats, most: 2, flaw: None };
                 visitor.visit(name, contention(scope, Contention::first_come, lock))
             }
             Self::BlackWhiteBakery => {

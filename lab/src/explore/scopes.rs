@@ -103,6 +103,16 @@ const SEATS: &[Extent] = &[
     slow(&[2, 1, 1, 1]).long(),
 ];
 
+/// The same, where a contender reads or writes as it likes. One that is taken twice is beyond
+/// memory among four.
+const SEATS_THAT_READ: &[Extent] = &[
+    slow(&[2, 2]),
+    slow(&[1; 3]).long(),
+    slow(&[2; 3]).long(),
+    slow(&[1; 4]).long(),
+    slow(&[1, 1, 1, 0]).long(),
+];
+
 /// An election that stands crashes: without any, with one at any step, and with one that comes
 /// back.
 const STANDING: &[Extent] = &[
@@ -139,7 +149,9 @@ const STARTED_AND_DOWN: &[Extent] = &[
 /// order of the registry, and locks that start from an election.
 const SCOPES: &[(&str, &[&[Extent]])] = &[
     ("bakery", &[SEATS]),
-    ("black_white_bakery", &[SEATS]),
+    ("rw_bakery", &[SEATS_THAT_READ]),
+    ("rw_bakery_of_two", &[SEATS_THAT_READ]),
+    ("black_white", &[SEATS]),
     ("tournament", &[SEATS]),
     ("central_coordinator", &[USUAL, QUICK]),
     // By order of asking: the others come often enough to pass, however slow messages are.

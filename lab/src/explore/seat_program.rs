@@ -24,6 +24,21 @@ pub trait Program: Clone {
     /// Where a contender begins.
     fn begin(&self, seat: usize) -> Self::Place;
 
+    /// Where a contender begins that only reads, if readers may be inside together.
+    fn begin_reading(&self, _seat: usize) -> Option<Self::Place> {
+        None
+    }
+
+    /// Whether the contender on that seat reads, which has drawn or is inside.
+    fn reads(&self, _seat: usize, _registers: &[u8]) -> bool {
+        false
+    }
+
+    /// How many readers may be inside at a time.
+    fn most_readers(&self) -> usize {
+        1
+    }
+
     /// Where it begins to leave.
     fn leave(&self, seat: usize, registers: &[u8]) -> Self::Place;
 
@@ -37,8 +52,8 @@ pub trait Program: Clone {
     fn step(&self, seat: usize, place: Self::Place, registers: &mut [u8]) -> Next<Self::Place>;
 }
 
-const IDLE: u8 = 0;
-const CHOOSING: u8 = 1;
+pub(super) const IDLE: u8 = 0;
+pub(super) const CHOOSING: u8 = 1;
 
 /// Lamport's bakery; or one that is broken on purpose.
 #[derive(Clone, Copy, Debug)]
@@ -78,7 +93,7 @@ pub enum BakeryPlace {
 }
 
 /// The seat after this one, and after ours; none after the last.
-fn after(other: usize, seat: usize, seats: usize) -> Option<usize> {
+pub(super) fn after(other: usize, seat: usize, seats: usize) -> Option<usize> {
     (other..seats).find(|&other| other != seat)
 }
 

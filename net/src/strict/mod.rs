@@ -41,9 +41,11 @@
 //! peer cannot have sent.
 
 mod desk;
+mod input;
 mod message;
 mod node;
 
 pub use desk::User;
+pub use input::{Input, Output, Precautions, Stage};
 pub use message::{Digest, Hello, Life, Message, Record, Round, Why};
-pub use node::{Input, Output, Precautions, Stage, Strict};
+pub use node::Strict;

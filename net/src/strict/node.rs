@@ -1,103 +1,18 @@
 //! A node of the strict mode: the machine.
 
+mod agreement;
+
 use std::collections::VecDeque;
 
-use exclusion::message::{Blueprint, Fence, Machine, NodeId, Refused, Timer};
+use exclusion::message::{Blueprint, Machine, NodeId, Refused};
 use exclusion::message::{Input as LockInput, Output as LockOutput};
 
 use super::desk::{Desk, User};
+use super::input::{Input, Output, Precautions, Stage};
 use super::message::{Digest, Hello, Life, Message, Record, Round, Why};
 
 /// How many messages of locks a node keeps of each peer that is in the new epoch before it.
 const MOST_EARLY: usize = 4096;
-
-/// Something that happens to a node.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub enum Input<M> {
-    /// A session with this peer is up. There was none.
-    Up(NodeId),
-    /// The session with this peer has ended.
-    Ended(NodeId),
-    /// A message has come over the session with this peer.
-    Receive(NodeId, Message<M>),
-    /// A timer of a lock has run out.
-    Timeout {
-        /// The epoch in which it was set.
-        epoch: u64,
-        /// Whose it is.
-        resource: usize,
-        /// Which one.
-        timer: Timer,
-    },
-    /// The user of a resource wants in.
-    Request(usize),
-    /// The user of a resource leaves.
-    Release(usize),
-    /// The user of a resource waits no longer.
-    Withdraw(usize),
-    /// Nothing of an earlier life of this node is inside any more.
-    OrphansGone,
-}
-
-/// What a node wants done, in this order.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub enum Output<M> {
-    /// Write this to the disk, before anything else is done.
-    Keep(Record),
-    /// Send a message over the session with a peer.
-    Send(NodeId, Message<M>),
-    /// End the session with a peer.
-    End(NodeId, Why),
-    /// An epoch has begun.
-    Begun(u64),
-    /// The epoch is over: the session with this peer has ended.
-    Over(u64, NodeId),
-    /// Say when so many periods have passed.
-    SetTimer {
-        /// The epoch in which it is set.
-        epoch: u64,
-        /// Whose it is.
-        resource: usize,
-        /// Which one.
-        timer: Timer,
-        /// So many.
-        periods: u32,
-    },
-    /// The user of a resource is inside.
-    Enter(usize, Fence),
-}
-
-/// What a node makes sure of. All of it: one is left out only to show what it is for.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Precautions {
-    /// Its epoch is over when a session ends.
-    pub epochs: bool,
-    /// It is ready only with nodes that have heard the same.
-    pub agreement: bool,
-    /// It says hello only while no user is inside.
-    pub outside: bool,
-    /// It compares configurations.
-    pub digest: bool,
-    /// It refuses nodes that have lost their memory.
-    pub memory: bool,
-}
-
-impl Precautions {
-    /// All of them.
-    pub const ALL: Self =
-        Self { epochs: true, agreement: true, outside: true, digest: true, memory: true };
-}
-
-/// How far a node is. See the [module](super).
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Stage {
-    /// Some hello is missing: of a peer, or its own.
-    Gathering,
-    /// It has promised this epoch, and waits for the others.
-    Agreed(u64),
-    /// This epoch runs.
-    Running(u64),
-}
 
 /// What a node knows of the session with a peer.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -301,6 +216,14 @@ impl<B: Blueprint> Strict<B> {
                 self.orphans = false;
                 self.greet(&mut out);
             }
+            Input::Replace(peer) => {
+                self.me.check_peer(peer, self.nodes())?;
+                if self.stage != Stage::Gathering {
+                    return Err(Refused("the cluster is whole: nobody is missing"));
+                }
+                self.record.known[peer.index()] = None;
+                out.push(Output::Keep(self.record.clone()));
+            }
         }
         Ok(out)
     }
@@ -315,25 +238,6 @@ impl<B: Blueprint> Strict<B> {
             Stage::Running(epoch) => epoch,
             Stage::Gathering | Stage::Agreed(_) => self.record.epoch,
         }
-    }
-
-    /// Says hello wherever it has not, if nobody is inside.
-    fn greet(&mut self, out: &mut Out<B>) {
-        if self.is_running() && self.precautions.epochs {
-            return;
-        }
-        // Without epochs there is nothing that a user could outlive.
-        if self.precautions.epochs && self.precautions.outside && self.is_occupied() {
-            return;
-        }
-        let Self { digest, round, record: Record { epoch: last, .. }, .. } = *self;
-        for (peer, session) in NodeId::all(self.nodes()).zip(&mut self.sessions) {
-            if let Some(session) = session.as_mut().filter(|session| !session.greeted) {
-                session.greeted = true;
-                out.push(Output::Send(peer, Message::Hello(Hello { digest, round, last })));
-            }
-        }
-        self.try_to_agree(out);
     }
 
     fn receive(
@@ -391,84 +295,6 @@ impl<B: Blueprint> Strict<B> {
 
     fn session(&mut self, peer: NodeId) -> Result<&mut Session, Why> {
         self.sessions[peer.index()].as_mut().ok_or(Why::Lost)
-    }
-
-    /// Keeps the next epoch and is ready, if all have said hello to all.
-    fn try_to_agree(&mut self, out: &mut Out<B>) {
-        if self.stage != Stage::Gathering {
-            return;
-        }
-        let heard = |session: &Session| session.heard.clone().filter(|_| session.greeted);
-        let mut hellos = Vec::new();
-        for (node, session) in NodeId::all(self.nodes()).zip(&self.sessions) {
-            hellos.push(match session.as_ref().and_then(heard) {
-                Some(hello) => hello,
-                None if node == self.me => {
-                    Hello { digest: self.digest, round: self.round, last: self.record.epoch }
-                }
-                None => return,
-            });
-        }
-        let last = hellos.iter().map(|hello| hello.last).max().unwrap_or(0);
-        let epoch = if self.precautions.epochs { last + 1 } else { 1 };
-        let rounds: Vec<_> = hellos.iter().map(|hello| hello.round).collect();
-        for node in self.me.others(self.nodes()) {
-            self.record.known[node.index()] = Some(rounds[node.index()].life);
-        }
-        self.record.epoch = epoch;
-        self.stage = Stage::Agreed(epoch);
-        out.push(Output::Keep(self.record.clone()));
-        for peer in self.me.others(self.nodes()) {
-            out.push(Output::Send(peer, Message::Ready { epoch, rounds: rounds.clone() }));
-        }
-        if let Err(why) = self.try_to_begin(out) {
-            // All were heard, so whoever disagrees has said so before.
-            let disagrees = |session: &Session| {
-                session.ready.as_ref().is_some_and(|ready| *ready != (epoch, rounds.clone()))
-            };
-            let peer = self
-                .me
-                .others(self.nodes())
-                .find(|peer| self.sessions[peer.index()].as_ref().is_some_and(disagrees));
-            if let Some(peer) = peer {
-                self.cut_off(peer, why, out);
-            }
-        }
-    }
-
-    /// Begins the epoch, if all are ready for it.
-    fn try_to_begin(&mut self, out: &mut Out<B>) -> Result<(), Why> {
-        let Stage::Agreed(epoch) = self.stage else { return Ok(()) };
-        let round_of = |(node, session): (NodeId, &Option<Session>)| match session {
-            Some(session) => session.heard.as_ref().map(|hello| hello.round),
-            None => (node == self.me).then_some(self.round),
-        };
-        let rounds = NodeId::all(self.nodes()).zip(&self.sessions).filter_map(round_of);
-        let mine = (epoch, rounds.collect::<Vec<_>>());
-        let sessions = || self.sessions.iter().flatten();
-        if self.precautions.agreement && self.precautions.epochs {
-            if sessions().filter_map(|session| session.ready.as_ref()).any(|it| *it != mine) {
-                return Err(Why::Disagree);
-            }
-            if sessions().any(|session| session.ready.is_none()) {
-                return Ok(());
-            }
-        }
-        self.stage = Stage::Running(epoch);
-        out.push(Output::Begun(epoch));
-        for resource in 0..self.desks.len() {
-            let lock = self.blueprint.build(self.me, self.nodes());
-            let opened = self.desks[resource].open(lock, epoch);
-            let done = opened.expect("a fresh lock takes a start and a request");
-            self.follow(resource, done, out);
-        }
-        while let Some((from, resource, entry, message)) = self.early.pop_front() {
-            if let Err(why) = self.hand_over(from, resource, entry, message, out) {
-                self.cut_off(from, why, out);
-                break;
-            }
-        }
-        Ok(())
     }
 
     /// Gives a message to the lock that it is for.

@@ -4,7 +4,8 @@
 use super::parking::Parking;
 use super::{Arrival, Lease, Leased};
 use crate::lock::raw::{
-    Bakery, BlackWhiteBakery, Peterson, PetersonSwap, Place, Priority, RawLock, Waiting, Withdrawn,
+    Bakery, BlackWhiteBakery, Packed, Peterson, PetersonSwap, Place, Priority, RawLock,
+    RawSharedLock, RwBakery, Waiting, Withdrawn,
 };
 use crate::lock::wait::SpinThenYield;
 
@@ -41,6 +42,10 @@ impl Waiting for Elsewhere {
 symbols! {
     asm_bakery_acquire: |lock: Bakery<8>, seat: usize| -> Result<(), Withdrawn> { lock.acquire(seat, &Elsewhere) }
     asm_bakery_release: |lock: Bakery<8>, seat: usize| -> () { lock.release(seat) }
+    asm_rw_bakery_read: |lock: RwBakery<8>, seat: usize| -> Result<(), Withdrawn> { lock.acquire_shared(seat, &Elsewhere) }
+    asm_rw_bakery_read_of_two: |lock: RwBakery<8, Packed, 2>, seat: usize| -> Result<(), Withdrawn> { lock.acquire_shared(seat, &Elsewhere) }
+    asm_rw_bakery_write: |lock: RwBakery<8>, seat: usize| -> Result<(), Withdrawn> { lock.acquire(seat, &Elsewhere) }
+    asm_rw_bakery_release: |lock: RwBakery<8>, seat: usize| -> () { lock.release(seat) }
     asm_black_white_acquire: |lock: BlackWhiteBakery<8>, seat: usize| -> Result<(), Withdrawn> { lock.acquire(seat, &Elsewhere) }
     asm_black_white_release: |lock: BlackWhiteBakery<8>, seat: usize| -> () { lock.release(seat) }
     asm_peterson_acquire: |lock: Peterson, seat: usize| -> Result<(), Withdrawn> { lock.acquire(seat, &Elsewhere) }

@@ -21,7 +21,7 @@ use super::task::Task;
 use super::word::MOST_IN_LINE;
 use crate::lock::raw::{Attendance, Bakery};
 use crate::lock::sync::probe::{Birth, Probe, Tenancy};
-use crate::lock::sync::{AtomicU64, AtomicUsize, Ordering};
+use crate::lock::sync::{AtomicU64, AtomicUsize, Ordering, aside};
 
 /// How many threads may be in one line. Those that come when it is full wait until it is not.
 pub(super) const SEATS: usize = if cfg!(exclusion_loom) { 4 } else { 4096 };
@@ -120,8 +120,9 @@ impl Line {
 
     /// Makes the line ready for others. Nobody is in it.
     pub(super) fn reset(&self) {
+        let reach = || self.reach.load(Ordering::Relaxed);
         debug_assert!(
-            (0..=self.reach.load(Ordering::Relaxed)).all(|seat| self.slot(seat).is_free()),
+            aside(|| (0..=reach()).all(|seat| self.slot(seat).is_free())),
             "a line is given back only by the last that leaves it"
         );
         self.reach.store(0, Ordering::Relaxed); // the pool publishes it

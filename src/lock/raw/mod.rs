@@ -8,6 +8,7 @@
 //! | lock | seats | order of service | registers |
 //! |---|---|---|---|
 //! | [`Bakery`] | any | first come, first served from the doorway | one per seat |
+//! | [`RwBakery`] | any | the same, for readers and writers | one per seat |
 //! | [`BlackWhiteBakery`] | any | the same, with bounded tickets | one per seat and one |
 //! | [`Tournament`] of [`Peterson`] | any | no starvation; one bypass per node | three per node |
 //! | [`Tournament`] of [`Priority`] | any | no starvation; bypass is unbounded | three per node |
@@ -28,9 +29,10 @@ pub(crate) mod peterson;
 pub(crate) mod peterson_swap;
 pub(crate) mod priority;
 mod register;
+mod rule;
 mod tournament;
 
-pub use bakery::Bakery;
+pub use bakery::{Bakery, RwBakery};
 pub use black_white::BlackWhiteBakery;
 #[doc(hidden)]
 pub use layout::Narrow;
@@ -40,6 +42,7 @@ pub use peterson::Peterson;
 pub use peterson_swap::PetersonSwap;
 pub use priority::Priority;
 use register::Register;
+pub use rule::{Alone, Rule, Shared};
 pub use tournament::Tournament;
 
 /// A mutual-exclusion algorithm among numbered seats.
@@ -150,6 +153,73 @@ pub unsafe trait RawLock: Send + Sync {
     /// sleepers it needs a full fence, or a read-modify-write of a word that sleepers write in the
     /// same way.
     fn places(&self, seat: usize, visit: impl FnMut(Place));
+}
+
+/// A [`RawLock`] that also lets readers in, several at a time. Its `acquire` is for writers.
+///
+/// ```
+/// # #[cfg(not(exclusion_loom))] {
+/// use exclusion::lock::raw::{RawLock, RawSharedLock, RwBakery};
+/// use exclusion::lock::wait::SpinThenYield;
+///
+/// let lock = RwBakery::<3>::with_readers();
+/// // SAFETY: nobody else uses this lock, so nobody else sits on its seats.
+/// unsafe {
+///     lock.acquire_shared(0, &SpinThenYield).unwrap();
+///     assert!(lock.try_acquire_shared(1));
+///     assert!(!lock.try_acquire(2));
+///     lock.release(0);
+///     lock.release(1);
+///     assert!(lock.try_acquire(2));
+/// }
+/// # }
+/// ```
+///
+/// # Safety
+///
+/// Between a successful `acquire_shared` of a seat and its `release`, no `acquire` of another seat
+/// succeeds, and between a successful `acquire` and its `release` no `acquire_shared` does.
+/// Everything before a `release` happens before everything after the next success, unless both are
+/// those of readers. For the rest, what [`RawLock`] asks for holds for readers too.
+pub unsafe trait RawSharedLock: RawLock {
+    /// Enters from `seat` as a reader, waiting for its turn as `waiting` says.
+    ///
+    /// # Errors
+    /// As for [`acquire`](RawLock::acquire).
+    ///
+    /// # Safety
+    /// As for [`acquire`](RawLock::acquire).
+    #[inline]
+    unsafe fn acquire_shared(&self, seat: usize, waiting: &impl Waiting) -> Result<(), Withdrawn> {
+        // SAFETY: the same contract, and `Everybody` omits no seat.
+        unsafe { self.acquire_shared_among(seat, &Everybody, waiting) }
+    }
+
+    /// As [`acquire_shared`](Self::acquire_shared), for a caller that knows which seats are in use.
+    ///
+    /// # Errors
+    /// As for [`acquire`](RawLock::acquire).
+    ///
+    /// # Safety
+    /// As for [`acquire_among`](RawLock::acquire_among).
+    unsafe fn acquire_shared_among(
+        &self,
+        seat: usize,
+        present: &impl Attendance,
+        waiting: &impl Waiting,
+    ) -> Result<(), Withdrawn>;
+
+    /// Enters from `seat` as a reader if that needs no waiting.
+    ///
+    /// It may fail though no writer is inside, but only while another seat is entering or leaving.
+    ///
+    /// # Safety
+    /// As for [`acquire`](RawLock::acquire).
+    #[inline]
+    unsafe fn try_acquire_shared(&self, seat: usize) -> bool {
+        // SAFETY: the same contract.
+        unsafe { self.acquire_shared(seat, &NoPatience) }.is_ok()
+    }
 }
 
 /// Which seats are in use.

@@ -64,6 +64,13 @@ macro_rules! late {
 #[cfg(all(feature = "std", target_has_atomic = "64"))]
 pub(crate) use late;
 
+/// Runs what only a debug build does, and what must not change what is counted or who runs next.
+#[cfg(all(feature = "std", target_has_atomic = "64", not(exclusion_count)))]
+#[inline(always)]
+pub(crate) fn aside<R>(act: impl FnOnce() -> R) -> R {
+    act()
+}
+
 #[cfg(exclusion_count)]
 pub mod counted;
 
@@ -86,7 +93,7 @@ mod machine {
 
     #[cfg(all(feature = "std", target_has_atomic = "64"))]
     pub(crate) use super::cells::Late;
-    pub(crate) use super::cells::{MutPtr, UnsafeCell};
+    pub(crate) use super::cells::{ConstPtr, MutPtr, UnsafeCell};
 
     /// Orders everything before it against everything after it, stores against later loads too.
     #[inline(always)]
@@ -174,7 +181,7 @@ mod machine {
 
     /// Naps that get longer, for what may take long and nobody announces.
     #[cfg(all(feature = "std", target_has_atomic = "64"))]
-    pub(crate) struct Naps(std::time::Duration);
+    pub(crate) struct Naps(pub(super) std::time::Duration);
 
     #[cfg(all(feature = "std", target_has_atomic = "64"))]
     impl Naps {
@@ -222,6 +229,9 @@ mod cells {
     /// A pointer into an [`UnsafeCell`]; under loom it also marks the cell as being written.
     pub(crate) struct MutPtr<T>(*mut T);
 
+    /// A pointer into an [`UnsafeCell`]; under loom it also marks the cell as being read.
+    pub(crate) struct ConstPtr<T>(*const T);
+
     impl<T> UnsafeCell<T> {
         pub(crate) const fn new(value: T) -> Self {
             Self(core::cell::UnsafeCell::new(value))
@@ -235,6 +245,18 @@ mod cells {
         pub(crate) fn get_mut(&self) -> MutPtr<T> {
             MutPtr(self.0.get())
         }
+
+        #[inline]
+        pub(crate) fn get(&self) -> ConstPtr<T> {
+            ConstPtr(self.0.get())
+        }
+    }
+
+    impl<T> ConstPtr<T> {
+        #[inline]
+        pub(crate) fn with<R>(&self, access: impl FnOnce(*const T) -> R) -> R {
+            access(self.0)
+        }
     }
 
     impl<T> MutPtr<T> {
@@ -247,7 +269,7 @@ mod cells {
 
 #[cfg(exclusion_loom)]
 mod modelled {
-    pub(crate) use loom::cell::{MutPtr, UnsafeCell};
+    pub(crate) use loom::cell::{ConstPtr, MutPtr, UnsafeCell};
     pub(crate) use loom::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize};
 
     /// A value that is made when it is first used, since loom's atomics cannot be made in a
@@ -329,5 +351,61 @@ mod modelled {
     /// Lets the others go first.
     pub(crate) fn nap() {
         loom::thread::yield_now();
+    }
+}
+
+#[cfg(all(
+    test,
+    feature = "std",
+    target_has_atomic = "64",
+    not(any(exclusion_loom, exclusion_count))
+))]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::machine::{Backoff, Naps, Spins, nap};
+
+    #[test]
+    fn spins_are_as_many_as_were_asked_for() {
+        for mut spins in [Spins::new(3), Spins::once_at_least(3)] {
+            assert_eq!([(); 5].map(|()| spins.spin()), [true, true, true, false, false]);
+        }
+        assert!(!Spins::new(0).spin());
+    }
+
+    /// Sleeping takes at least as long as was asked for.
+    #[test]
+    fn who_has_spun_and_yielded_naps() {
+        let took = |act: &dyn Fn()| {
+            let start = Instant::now();
+            act();
+            start.elapsed()
+        };
+        let backoff = Backoff::new();
+        for step in 0..20 {
+            assert!(!backoff.has_spun(), "{step}");
+            backoff.snooze();
+        }
+        for _ in 20..120 {
+            assert!(backoff.has_spun());
+            backoff.snooze();
+        }
+        for _ in 0..3 {
+            assert!(took(&|| backoff.snooze()) >= Duration::from_micros(50));
+        }
+        assert!(took(&nap) >= Duration::from_micros(50));
+    }
+
+    #[test]
+    fn naps_get_longer_up_to_some_milliseconds() {
+        let mut naps = Naps::new();
+        let lengths = [(); 9].map(|()| {
+            let length = naps.0;
+            let start = Instant::now();
+            naps.nap();
+            assert!(start.elapsed() >= length);
+            length.as_micros()
+        });
+        assert_eq!(lengths, [50, 100, 200, 400, 800, 1600, 3200, 5000, 5000]);
     }
 }

@@ -98,25 +98,33 @@ mod watched {
     }
 }
 
-/// On counted registers one thread runs at a time: to see two winners it is enough to count them.
-#[cfg(exclusion_count)]
-mod noted {
-    use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+/// What is counted on both of the other grounds. As zero bytes, nobody has won or passed.
+#[cfg(any(exclusion_loom, exclusion_count))]
+mod tally {
+    use core::sync::atomic::Ordering::Relaxed;
 
-    /// As zero bytes, nobody has won.
-    pub(crate) struct Probe {
+    #[cfg(exclusion_count)]
+    use core::sync::atomic::AtomicUsize;
+    #[cfg(exclusion_loom)]
+    use loom::sync::atomic::AtomicUsize;
+
+    use crate::lock::sync::constructor;
+
+    pub(crate) struct Tally {
         winners: AtomicUsize,
-        bypasses: AtomicUsize,
+        /// Not one of loom's: only the holder uses it, and it must add nothing to the model.
+        bypasses: core::sync::atomic::AtomicUsize,
     }
 
-    impl Probe {
-        pub(crate) const fn new(_: usize) -> Self {
-            Self { winners: AtomicUsize::new(0), bypasses: AtomicUsize::new(0) }
+    impl Tally {
+        constructor! {
+            pub(super) fn new() -> Self {
+                Self {
+                    winners: AtomicUsize::new(0),
+                    bypasses: core::sync::atomic::AtomicUsize::new(0),
+                }
+            }
         }
-
-        pub(crate) fn is_inside(&self) {}
-
-        pub(crate) fn is_seated(&self, _: usize) {}
 
         pub(crate) fn has_won(&self) {
             assert_eq!(self.winners.fetch_add(1, Relaxed), 0, "two have won the raw lock");
@@ -137,20 +145,47 @@ mod noted {
     }
 }
 
+#[cfg(any(exclusion_loom, exclusion_count))]
+impl core::ops::Deref for Probe {
+    type Target = tally::Tally;
+
+    fn deref(&self) -> &tally::Tally {
+        &self.tally
+    }
+}
+
+/// On counted registers one thread runs at a time: to see two winners it is enough to count them.
+#[cfg(exclusion_count)]
+mod noted {
+    use super::tally::Tally;
+
+    pub(crate) struct Probe {
+        pub(super) tally: Tally,
+    }
+
+    impl Probe {
+        pub(crate) const fn new(_: usize) -> Self {
+            Self { tally: Tally::new() }
+        }
+
+        pub(crate) fn is_inside(&self) {}
+
+        pub(crate) fn is_seated(&self, _: usize) {}
+    }
+}
+
 #[cfg(exclusion_loom)]
 mod watched {
-    use core::sync::atomic::Ordering::Relaxed;
     use std::vec::Vec;
 
     use loom::cell::UnsafeCell;
-    use loom::sync::atomic::AtomicUsize;
+
+    use super::tally::Tally;
 
     pub(crate) struct Probe {
         inside: Witness,
         seats: Vec<Witness>,
-        winners: AtomicUsize,
-        /// Not one of loom's: only the holder uses it, and it must add nothing to the model.
-        bypasses: core::sync::atomic::AtomicUsize,
+        pub(super) tally: Tally,
     }
 
     impl Probe {
@@ -158,8 +193,7 @@ mod watched {
             Self {
                 inside: Witness::new(),
                 seats: (0..seats).map(|_| Witness::new()).collect(),
-                winners: AtomicUsize::new(0),
-                bypasses: core::sync::atomic::AtomicUsize::new(0),
+                tally: Tally::new(),
             }
         }
 
@@ -169,23 +203,6 @@ mod watched {
 
         pub(crate) fn is_seated(&self, seat: usize) {
             self.seats[seat].touch();
-        }
-
-        pub(crate) fn has_won(&self) {
-            assert_eq!(self.winners.fetch_add(1, Relaxed), 0, "two have won the raw lock");
-        }
-
-        pub(crate) fn hands_on(&self) {
-            self.winners.fetch_sub(1, Relaxed);
-        }
-
-        pub(crate) fn has_bypassed(&self, most: usize) {
-            let before = self.bypasses.fetch_add(1, Relaxed);
-            assert!(before < most, "more newcomers have passed than may");
-        }
-
-        pub(crate) fn has_come_from_seat(&self) {
-            self.bypasses.store(0, Relaxed);
         }
     }
 

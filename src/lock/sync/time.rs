@@ -112,3 +112,35 @@ mod modelled {
         HAS_JUMPED.store(true, Relaxed);
     }
 }
+
+#[cfg(all(test, not(any(exclusion_loom, exclusion_count))))]
+mod tests {
+    use super::{Duration, after, earlier, has_passed, micros, now};
+
+    const HOUR: Duration = Duration::from_secs(3600);
+
+    #[test]
+    fn a_deadline_passes_when_its_time_has_come() {
+        assert!(!has_passed(None));
+        assert!(has_passed(Some(now())) && !has_passed(Some(now() + HOUR)));
+        assert!(after(HOUR).is_some_and(|deadline| deadline >= now() + HOUR / 2));
+        assert_eq!(after(Duration::MAX), None);
+    }
+
+    #[test]
+    fn the_earlier_of_two_deadlines_counts() {
+        let [soon, late] = [now(), now() + HOUR].map(Some);
+        assert_eq!((earlier(soon, late), earlier(late, soon)), (soon, soon));
+        assert_eq!(
+            (earlier(soon, None), earlier(None, soon), earlier(None, None)),
+            (soon, soon, None)
+        );
+    }
+
+    #[test]
+    fn microseconds_go_by() {
+        let before = micros();
+        std::thread::sleep(Duration::from_millis(2));
+        assert!(micros() >= before + 2000);
+    }
+}

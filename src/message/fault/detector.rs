@@ -19,9 +19,10 @@
 //! # Cost
 //! n(n-1) `HEARTBEAT` in each period, whatever else happens.
 
+use crate::message::part::whole;
 use crate::message::{
     Admission, Channels, Claims, Input, Machine, NodeId, NodeSet, Notice, Outbox, Output, Phase,
-    Protocol, Refused, Timer, step_part,
+    Protocol, Refused, Timer, forward_inputs, step_part,
 };
 
 use super::link::Life;
@@ -184,12 +185,6 @@ impl<M: Machine> Detector<M> {
         }
         Ok(())
     }
-
-    /// Does something that may be refused half way. Then nothing has changed.
-    fn whole(&mut self, act: impl FnOnce(&mut Self) -> Result<(), Refused>) -> Result<(), Refused> {
-        let before = self.clone();
-        act(self).inspect_err(|_| *self = before)
-    }
 }
 
 impl<M: Machine> Machine for Detector<M> {
@@ -212,21 +207,7 @@ impl<M: Machine> Machine for Detector<M> {
         debug_assert_eq!(begun, Ok(()), "a start is never refused");
     }
 
-    fn elect(&mut self, out: &mut Outbox<Self::Message>) -> Result<(), Refused> {
-        self.give(Input::Elect, out)
-    }
-
-    fn request(&mut self, out: &mut Outbox<Self::Message>) -> Result<(), Refused> {
-        self.give(Input::Request, out)
-    }
-
-    fn release(&mut self, out: &mut Outbox<Self::Message>) -> Result<(), Refused> {
-        self.give(Input::Release, out)
-    }
-
-    fn withdraw(&mut self, out: &mut Outbox<Self::Message>) -> Result<(), Refused> {
-        self.give(Input::Withdraw, out)
-    }
+    forward_inputs!(give: elect, request, release, withdraw);
 
     fn receive(
         &mut self,
@@ -236,10 +217,10 @@ impl<M: Machine> Machine for Detector<M> {
     ) -> Result<(), Refused> {
         match message {
             Message::Heartbeat(life) if life < self.watched[from.index()].life => Ok(()),
-            Message::Heartbeat(life) => self.whole(|it| it.hear(from, Some(life), out)),
+            Message::Heartbeat(life) => whole(self, |it| it.hear(from, Some(life), out)),
             Message::Of(message) if self.watched[from.index()].suspected => {
                 // What the machine refuses leaves nothing changed, so a suspect is one still.
-                self.whole(|it| {
+                whole(self, |it| {
                     it.hear(from, None, out)?;
                     it.give(Input::Receive { from, message }, out)
                 })
@@ -256,7 +237,7 @@ impl<M: Machine> Machine for Detector<M> {
         if timer != BEAT {
             return self.give(Input::Timeout(Timer(timer.0 - 1)), out);
         }
-        self.whole(|it| {
+        whole(self, |it| {
             it.beat(out);
             it.look(out)
         })
@@ -265,7 +246,7 @@ impl<M: Machine> Machine for Detector<M> {
     fn notice(&mut self, notice: Notice, out: &mut Outbox<Self::Message>) -> Result<(), Refused> {
         notice.check(self.id(), self.nodes())?;
         if notice == Notice::Recovered {
-            return self.whole(|it| {
+            return whole(self, |it| {
                 it.life = it.life.checked_add(1).ok_or(Refused("it has had all its lives"))?;
                 it.watched = vec![Watched::new(); it.nodes()];
                 it.beat(out);
@@ -279,6 +260,8 @@ impl<M: Machine> Machine for Detector<M> {
 
 impl<P: Protocol> Protocol for Detector<P> {
     type Access = P::Access;
+
+    const WITHDRAWS: bool = P::WITHDRAWS;
 
     fn phase(&self) -> Phase {
         self.inner.phase()

@@ -29,9 +29,10 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use crate::message::part::whole;
 use crate::message::{
     Admission, Channels, Claims, Input, Machine, NodeId, Notice, Outbox, Output, Phase, Protocol,
-    Refused, Timer, step_part,
+    Refused, Timer, forward_inputs, step_part,
 };
 
 /// A life of a node: how often it has restarted.
@@ -303,12 +304,6 @@ impl<M: Machine> Link<M> {
         peer.kept.drain(..received as usize);
         Ok(())
     }
-
-    /// Does something that may be refused half way. Then nothing has changed.
-    fn whole(&mut self, act: impl FnOnce(&mut Self) -> Result<(), Refused>) -> Result<(), Refused> {
-        let before = self.clone();
-        act(self).inspect_err(|_| *self = before)
-    }
 }
 
 impl<M: Machine> Machine for Link<M> {
@@ -324,26 +319,7 @@ impl<M: Machine> Machine for Link<M> {
         self.inner.nodes()
     }
 
-    fn start(&mut self, out: &mut Outbox<Self::Message>) {
-        let begun = self.give(Input::Start, out);
-        debug_assert_eq!(begun, Ok(()), "a start is never refused");
-    }
-
-    fn elect(&mut self, out: &mut Outbox<Self::Message>) -> Result<(), Refused> {
-        self.give(Input::Elect, out)
-    }
-
-    fn request(&mut self, out: &mut Outbox<Self::Message>) -> Result<(), Refused> {
-        self.give(Input::Request, out)
-    }
-
-    fn release(&mut self, out: &mut Outbox<Self::Message>) -> Result<(), Refused> {
-        self.give(Input::Release, out)
-    }
-
-    fn withdraw(&mut self, out: &mut Outbox<Self::Message>) -> Result<(), Refused> {
-        self.give(Input::Withdraw, out)
-    }
+    forward_inputs!(give: start, elect, request, release, withdraw);
 
     fn receive(
         &mut self,
@@ -379,7 +355,7 @@ impl<M: Machine> Machine for Link<M> {
             }
         };
         // Otherwise the machine takes one step, the first of all.
-        if is_new_life || is_awaited { self.whole(take) } else { take(self) }
+        if is_new_life || is_awaited { whole(self, take) } else { take(self) }
     }
 
     fn timeout(&mut self, timer: Timer, out: &mut Outbox<Self::Message>) -> Result<(), Refused> {
@@ -399,7 +375,7 @@ impl<M: Machine> Machine for Link<M> {
 
     fn notice(&mut self, notice: Notice, out: &mut Outbox<Self::Message>) -> Result<(), Refused> {
         notice.check(self.id(), self.nodes())?;
-        self.whole(|it| {
+        whole(self, |it| {
             match notice {
                 Notice::Down(node) => it.peers[node.index()].suspected = true,
                 Notice::Up(node) => {
@@ -418,6 +394,8 @@ impl<M: Machine> Machine for Link<M> {
 
 impl<P: Protocol> Protocol for Link<P> {
     type Access = P::Access;
+
+    const WITHDRAWS: bool = P::WITHDRAWS;
 
     fn phase(&self) -> Phase {
         self.inner.phase()

@@ -22,11 +22,21 @@
 //! # What survives a restart
 //! The promised epoch. A node that has lost it must not come back under its old number.
 //!
+//! # What comes early
+//! A message of a view that is not installed here yet is kept until it is, up to 1024 of them. A
+//! node that would have to keep more calls a view of its own, which begins here first.
+//!
 //! # Cost
 //! Nothing while nobody is suspected. A new view among l of n nodes: n-1 `HALT`, l-1 `STATE`, l-1
 //! `INSTALL`, and one `LEFT` if somebody is inside; then what the algorithm needs to ask again.
 
-use std::collections::VecDeque;
+mod early;
+mod message;
+mod user;
+
+pub use message::Message;
+
+use early::Early;
 
 use super::blueprint::{Blueprint, FromRegistry};
 use super::fence::{Admission, Fence};
@@ -34,41 +44,12 @@ use super::ledger::Ledger;
 use super::view::{self, News, Standing, View, Views, Within};
 use crate::message::registry::{Algorithm, Shipped};
 use crate::message::{
-    Channels, Claims, ClusterError, Epoch, Input, Machine, NodeId, NodeSet, Notice, Outbox, Output,
-    Phase, Protocol, Refused, Timer, step_part,
+    Channels, ClusterError, Epoch, Input, Machine, NodeId, NodeSet, Notice, Outbox, Output, Phase,
+    Refused, Timer, step_part,
 };
-
-/// What the nodes say to each other.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub enum Message<M> {
-    /// About the view.
-    View(view::Message),
-    /// About the lock.
-    Lock {
-        /// The epoch of the view that the lock runs in.
-        epoch: Epoch,
-        /// The greatest entry of the epoch that the sender knows of; 0 if it knows of none.
-        entry: u64,
-        /// What the lock says.
-        message: M,
-    },
-}
-
-impl<M: crate::message::Message> crate::message::Message for Message<M> {
-    fn kind(&self) -> &'static str {
-        match self {
-            Self::View(message) => message.kind(),
-            Self::Lock { message, .. } => message.kind(),
-        }
-    }
-}
 
 type LockOf<B> = <B as Blueprint>::Lock;
 type Inner<B> = <LockOf<B> as Machine>::Message;
-
-/// What came about the lock of a view that is not installed here yet.
-type Early<M> = VecDeque<(NodeId, u64, M)>;
 
 /// The lock of the view.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -162,7 +143,7 @@ impl<B: Blueprint> Recovering<B> {
             phase: Phase::Idle,
             entry: 0,
             admission: None,
-            early: VecDeque::new(),
+            early: Early::default(),
             timers: Ledger::default(),
         })
     }
@@ -261,10 +242,26 @@ impl<B: Blueprint> Recovering<B> {
             let asked = self.ask(out);
             debug_assert_eq!(asked, Ok(()), "a fresh lock is idle");
         }
-        for (from, entry, message) in std::mem::take(&mut self.early) {
+        for (from, entry, message) in self.early.take() {
             // What a member has not sent is not missed: it was checked before for nothing but its
             // epoch.
             let _ = self.hear(from, entry, message, out);
+        }
+    }
+
+    /// Keeps a message until its view is installed. If there are too many, one of them would have
+    /// to be dropped, and with it perhaps a token: so a view is called in which none of them counts.
+    fn keep(
+        &mut self,
+        from: NodeId,
+        entry: u64,
+        message: Inner<B>,
+        out: &mut Outbox<Message<Inner<B>>>,
+    ) {
+        if self.early.keep(from, entry, message).is_err() {
+            let standing = self.standing();
+            let news = self.views.call(standing, &mut Within(out, Message::View));
+            self.follow(news, out);
         }
     }
 
@@ -410,7 +407,7 @@ impl<B: Blueprint> Machine for Recovering<B> {
                     _ if epoch < promised => Ok(()),
                     Some(_) => self.hear(from, entry, message, out),
                     None if self.views.is_halted() => {
-                        self.early.push_back((from, entry, message));
+                        self.keep(from, entry, message, out);
                         Ok(())
                     }
                     None => Err(Refused("it has not installed this view yet")),
@@ -446,26 +443,3 @@ impl<B: Blueprint> Machine for Recovering<B> {
         Ok(())
     }
 }
-
-impl<B: Blueprint> Protocol for Recovering<B> {
-    type Access = <LockOf<B> as Protocol>::Access;
-
-    fn phase(&self) -> Phase {
-        self.phase
-    }
-
-    fn entries_at_a_time(&self) -> usize {
-        self.blueprint.entries_at_a_time()
-    }
-
-    /// It recovers, whatever the other was doing.
-    fn goes_on_without(&self, _dead: &Self) -> bool {
-        true
-    }
-
-    fn admission(&self) -> Option<&Admission> {
-        self.admission.as_ref().filter(|_| self.phase.is_inside())
-    }
-}
-
-impl<B: Blueprint> Claims for Recovering<B> {}

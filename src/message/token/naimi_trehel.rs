@@ -18,6 +18,7 @@
 //! read the rule that only a node that wants in remembers a successor, would lose it: there is
 //! nobody to pass it on to.
 
+use crate::message::fault::remedy::Reroots;
 use crate::message::{
     Bypass, Claims, ClusterError, Cost, Exclusive, Machine, NodeId, Outbox, Phase, Protocol,
     Refused, TokenClaim,
@@ -71,14 +72,7 @@ impl NaimiTrehel {
     /// As [`cluster`](Self::cluster), and if there is no such node.
     pub fn node(me: NodeId, nodes: usize) -> Result<Self, ClusterError> {
         ClusterError::check_member(me, nodes)?;
-        Ok(Self {
-            me,
-            nodes: NodeId::at(nodes).0,
-            phase: Phase::Idle,
-            has_token: me.index() == 0,
-            ask: (me.index() != 0).then_some(NodeId(0)),
-            next: None,
-        })
+        Ok(Self::grown(me, nodes, NodeId(0), &[]))
     }
 
     fn give_to(&mut self, node: NodeId, out: &mut Outbox<Message>) {
@@ -151,6 +145,20 @@ impl Protocol for NaimiTrehel {
 
     fn phase(&self) -> Phase {
         self.phase
+    }
+}
+
+/// The token rests at the root, and everybody knows.
+impl Reroots for NaimiTrehel {
+    fn grown(me: NodeId, nodes: usize, root: NodeId, _: &[NodeId]) -> Self {
+        Self {
+            me,
+            nodes: NodeId::at(nodes).0,
+            phase: Phase::Idle,
+            has_token: me == root,
+            ask: (me != root).then_some(root),
+            next: None,
+        }
     }
 }
 

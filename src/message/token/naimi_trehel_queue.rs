@@ -16,6 +16,7 @@
 //! want in. Between two entries T.
 
 use super::queue::NodeQueue;
+use crate::message::fault::remedy::Reroots;
 use crate::message::{
     Bypass, Claims, ClusterError, Cost, Exclusive, Machine, NodeId, Outbox, Phase, Protocol,
     Refused, TokenClaim,
@@ -70,14 +71,7 @@ impl NaimiTrehelQueue {
     /// As [`cluster`](Self::cluster), and if there is no such node.
     pub fn node(me: NodeId, nodes: usize) -> Result<Self, ClusterError> {
         ClusterError::check_member(me, nodes)?;
-        Ok(Self {
-            me,
-            nodes: NodeId::at(nodes).0,
-            phase: Phase::Idle,
-            ask: NodeId(0),
-            kept: NodeQueue::new(),
-            token: (me.index() == 0).then(NodeQueue::new),
-        })
+        Ok(Self::grown(me, nodes, NodeId(0), &[]))
     }
 
     /// Puts what was kept behind the token's queue, and sends it to the first. If there is nobody,
@@ -168,6 +162,20 @@ impl Protocol for NaimiTrehelQueue {
 
     fn phase(&self) -> Phase {
         self.phase
+    }
+}
+
+/// The token rests at the root, and everybody knows.
+impl Reroots for NaimiTrehelQueue {
+    fn grown(me: NodeId, nodes: usize, root: NodeId, _: &[NodeId]) -> Self {
+        Self {
+            me,
+            nodes: NodeId::at(nodes).0,
+            phase: Phase::Idle,
+            ask: root,
+            kept: NodeQueue::new(),
+            token: (me == root).then(NodeQueue::new),
+        }
     }
 }
 

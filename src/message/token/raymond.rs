@@ -16,6 +16,7 @@
 
 use std::collections::VecDeque;
 
+use crate::message::fault::remedy::Reroots;
 use crate::message::{
     Bypass, Claims, ClusterError, Cost, Exclusive, Machine, NodeId, Outbox, Phase, Protocol,
     Refused, TokenClaim, Tree,
@@ -210,6 +211,19 @@ impl Protocol for Raymond {
 
     fn phase(&self) -> Phase {
         self.phase
+    }
+}
+
+/// A balanced binary tree over those that live.
+impl Reroots for Raymond {
+    fn grown(me: NodeId, nodes: usize, root: NodeId, living: &[NodeId]) -> Self {
+        let others = living.iter().copied().filter(|&node| node != root);
+        let order: Vec<_> = [root].into_iter().chain(others).collect();
+        let place = order.iter().position(|&node| node == me).expect("it lives");
+        let towards = (place > 0).then(|| order[(place - 1) / 2]);
+        let children = [2 * place + 1, 2 * place + 2];
+        let children = children.into_iter().filter_map(|child| order.get(child).copied());
+        Self::rooted(me, nodes, towards, children)
     }
 }
 

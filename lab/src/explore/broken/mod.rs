@@ -18,12 +18,15 @@ pub mod altered;
 pub mod banta;
 pub mod banta_fair;
 pub mod elections;
+pub mod link;
 pub mod maekawa;
 pub mod maekawa_voting;
 pub mod majority;
 pub mod permission;
 pub mod raymond_k;
+pub mod recovery;
 pub mod registers;
+pub mod remedies;
 pub mod singhal;
 pub mod started;
 pub mod token;
@@ -118,6 +121,15 @@ switched! {
         "of equal tickets none goes first";
     "bakery_backwards" is registers::bakery_backwards, violates "first come, first served":
         "the higher ticket goes first";
+    "rw_bakery_hasty" is registers::rw_bakery_hasty, violates "mutual exclusion":
+        "a reader does not wait for a seat that is choosing";
+    "rw_bakery_ties" is registers::rw_bakery_ties, violates "mutual exclusion":
+        "a reader and a writer of the same number both go first";
+    "rw_bakery_readers_first" is registers::rw_bakery_readers_first,
+        violates "first come, first served":
+        "readers go before all writers";
+    "rw_bakery_miscounted" is registers::rw_bakery_miscounted, violates "mutual exclusion":
+        "one reader more than may is let in";
     "black_white_hasty" is registers::black_white_hasty, violates "mutual exclusion":
         "nobody says that it is choosing a colour";
     "tournament_leaf_first" is registers::tournament_leaf_first, violates "mutual exclusion":
@@ -229,6 +241,30 @@ switched! {
         "a node goes down, and has forgotten all when it comes back";
     "extinction_recovery" is elections::extinction_recovery, violates "all can settle":
         "a node goes down, and has forgotten all when it comes back";
+    "recovery_untold" is recovery::recovery_untold, violates "all can be served":
+        "nobody is told that a node is down";
+    "recovery_without_promise" is recovery::recovery_without_promise,
+        violates "mutual exclusion":
+        "a node that was halted goes on with the old lock until the new one is installed";
+    "recovery_without_epoch" is recovery::recovery_without_epoch,
+        violates "expected inputs only":
+        "a token of the old view is taken for one of the new";
+    "recovery_minority" is recovery::recovery_minority, violates "invariant":
+        "a node that is cut off makes a view of its own";
+    "link_without_filter" is link::link_without_filter, violates "mutual exclusion":
+        "what has come before is taken once more";
+    "link_without_lives" is link::link_without_lives, violates "all can be served":
+        "what a node says after a restart is taken for what it said before";
+    "carvalho_roucairol_unnoticed" is remedies::carvalho_roucairol_unnoticed,
+        violates "mutual exclusion":
+        "a permission is taken without word that its owner is down";
+    "majority_dead_votes" is remedies::majority_dead_votes, violates "all can be served":
+        "arbiters keep the vote of a candidate that is down";
+    "succession_empty_desk" is remedies::succession_empty_desk, violates "mutual exclusion":
+        "a coordinator that succeeds another begins with an empty desk";
+    "suzuki_kasami_made_early" is remedies::suzuki_kasami_made_early,
+        violates "mutual exclusion":
+        "the token is made anew before the others have reported";
     also
     "echo_two_initiators" is elections::echo_two_initiators(),
         mended elections::extinction_two_initiators(), violates "invariant":

@@ -102,6 +102,8 @@ struct Ledger {
     stands_for: Option<usize>,
     /// Nothing is counted, to save time.
     is_closed: bool,
+    /// The running task does what is no step of any thread.
+    is_aside: bool,
 }
 
 // Shuttle runs the tasks of an execution on one thread, so a thread-local is seen by all of them
@@ -144,6 +146,19 @@ pub fn stand_for<R>(thread: usize, act: impl FnOnce() -> R) -> R {
     let result = act();
     LEDGER.with_borrow_mut(|ledger| ledger.stands_for = None);
     result
+}
+
+/// Runs `act` as no step of any thread: nothing is counted, and nobody else runs meanwhile.
+pub(crate) fn aside<R>(act: impl FnOnce() -> R) -> R {
+    LEDGER.with_borrow_mut(|ledger| ledger.is_aside = true);
+    let result = act();
+    LEDGER.with_borrow_mut(|ledger| ledger.is_aside = false);
+    result
+}
+
+/// Whether this task does what is no step.
+pub(super) fn is_aside() -> bool {
+    LEDGER.with_borrow(|ledger| ledger.is_aside)
 }
 
 /// Whether this task stands for another thread, so that nobody else runs.

@@ -21,6 +21,7 @@
 //! | [`CentralCoordinator`] | [`Succession`]: an election, and a desk from what the clients say |
 //! | [`SuzukiKasami`], [`RicartAgrawalaToken`] | [`Regenerating`]: a census, perhaps a new token |
 //! | [`TokenRing`] | [`MendedRing`]: closed around the dead, perhaps with a new token |
+//! | [`Raymond`], [`NaimiTrehel`], [`NaimiTrehelQueue`] | [`Rerooting`]: another tree, around the token |
 //!
 //! # What the detector promises
 //!
@@ -48,14 +49,19 @@
 //! [`CentralCoordinator`]: crate::message::CentralCoordinator
 //! [`SuzukiKasami`]: crate::message::SuzukiKasami
 //! [`RicartAgrawalaToken`]: crate::message::RicartAgrawalaToken
+//! [`Raymond`]: crate::message::Raymond
+//! [`NaimiTrehel`]: crate::message::NaimiTrehel
+//! [`NaimiTrehelQueue`]: crate::message::NaimiTrehelQueue
 
 pub mod mended_ring;
 pub mod regenerating;
+pub mod rerooting;
 pub mod succession;
 mod surviving;
 
 pub use mended_ring::MendedRing;
 pub use regenerating::{Regenerates, Regenerating};
+pub use rerooting::{Rerooting, Reroots};
 pub use succession::Succession;
 pub use surviving::{Outlives, Surviving};
 

@@ -58,20 +58,20 @@ pub trait Regenerates: Claims {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Hop {
     /// How many tokens have been made before.
-    epoch: u64,
+    pub(super) epoch: u64,
     /// How many hops this one has made.
-    number: u64,
+    pub(super) number: u64,
 }
 
 impl Hop {
     /// The greatest numbers that a node believes. They leave room to count on.
     const MOST: u64 = u64::MAX >> 1;
 
-    fn next(self) -> Self {
+    pub(super) fn next(self) -> Self {
         Self { number: self.number + 1, ..self }
     }
 
-    fn check(self) -> Result<(), Refused> {
+    pub(super) fn check(self) -> Result<(), Refused> {
         if self.epoch.max(self.number) > Self::MOST {
             return Err(Refused("the token cannot have come that far"));
         }

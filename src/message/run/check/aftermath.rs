@@ -98,7 +98,10 @@ impl<P: Protocol> Check<P> {
             return Ok(Aftermath { outcome, blocked, path, states, happened });
         }
         let blocked = self.blocked(&graph, &seen, false);
-        let even_if_asked = self.blocked(&graph, &seen, true);
+        let even_if_asked = match blocked.iter().all(|blocked| *blocked == 0) {
+            true => blocked.clone(),
+            false => self.blocked(&graph, &seen, true),
+        };
         let outcome = |state: usize| {
             let Seen { live, may_ask, .. } = seen[state];
             match (blocked[state], even_if_asked[state]) {
@@ -138,7 +141,9 @@ impl<P: Protocol> Check<P> {
     fn blocked(&self, graph: &Graph<bool>, seen: &[Seen], others_may_ask: bool) -> Vec<u32> {
         let counts = |&&(_, _, is_request): &&(u32, u32, bool)| others_may_ask || !is_request;
         let steps = graph.steps.iter().filter(counts);
-        let steps: Vec<_> = steps.map(|&(target, before, _)| (target, before)).collect();
+        let mut steps: Vec<_> = steps.map(|&(target, before, _)| (target, before)).collect();
+        steps.sort_unstable();
+        steps.dedup();
         let mut blocked = vec![0; seen.len()];
         for node in NodeId::all(self.nodes.len()) {
             let served = seen.iter().map(|seen| seen.waiting & bit(node) == 0).collect();

@@ -11,6 +11,7 @@ impl<M> Coming<M> {
         match *self {
             Self::Arrival(node) | Self::Leaving(node, _) | Self::Timeout(node, ..) => Some(node),
             Self::Call(node) | Self::Look(node, _) | Self::Delivery { to: node, .. } => Some(node),
+            Self::Patience(node, _) => Some(node),
             Self::Fault(_) | Self::Reminder => None,
         }
     }
@@ -140,6 +141,7 @@ impl<P: Protocol> World<P> {
     pub(super) fn bury_user(&mut self, node: NodeId) {
         let user = &mut self.users[node.index()];
         user.backlog.clear();
+        user.stands = false;
         let asked = user.asked;
         match std::mem::take(&mut user.phase) {
             Phase::Idle => {}
@@ -157,7 +159,10 @@ impl<P: Protocol> World<P> {
     /// The users that have waited since this time, or longer.
     pub(super) fn waiting_since(&self, time: Time) -> Vec<NodeId> {
         let mut waiting = self.users_in(Phase::Waiting);
-        waiting.retain(|node| self.users[node.index()].asked.asked_at <= time);
+        waiting.retain(|node| {
+            let user = &self.users[node.index()];
+            user.asked.asked_at <= time && !user.stands
+        });
         waiting
     }
 }

@@ -51,6 +51,7 @@ mod contest;
 mod delay;
 mod error;
 mod faults;
+mod patience;
 mod queue;
 mod report;
 mod tally;
@@ -121,6 +122,36 @@ impl<P: Protocol> Simulation<P> {
         self
     }
 
+    /// How long a user waits before it gives up: for ever, unless it is set. It takes its request
+    /// back, if the protocol [can](Protocol::WITHDRAWS) do that. If not, the request stands: its
+    /// node is let in some day and leaves at once, unless the user wants in again before that, and
+    /// takes it over.
+    ///
+    /// ```
+    /// use exclusion::message::sim::{Delay, Simulation, Workload};
+    /// use exclusion::message::{Raymond, SuzukiKasami};
+    ///
+    /// let workload = Workload::AllAtOnce { rounds: 1 };
+    /// let report = Simulation::new(Raymond::cluster(5)?)
+    ///     .workload(workload.clone())
+    ///     .patience(Delay::Constant(4.0))
+    ///     .run()?;
+    /// assert!(report.withdrawn > 0);
+    /// assert_eq!(report.entries + report.withdrawn, 5);
+    ///
+    /// let report = Simulation::new(SuzukiKasami::cluster(5)?)
+    ///     .workload(workload)
+    ///     .patience(Delay::Constant(4.0))
+    ///     .run()?;
+    /// assert!(report.given_up > 0);
+    /// assert_eq!((report.entries, report.withdrawn), (5, 0));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn patience(mut self, patience: Delay) -> Self {
+        self.settings.patience = Some(patience);
+        self
+    }
+
     /// Who wants in, and when.
     pub fn workload(mut self, workload: Workload) -> Self {
         self.settings.workload = workload;
@@ -153,6 +184,7 @@ impl<P: Protocol> Simulation<P> {
             .check()
             .and_then(|()| settings.inside.check())
             .and_then(|()| settings.outside.check())
+            .and_then(|()| settings.patience.map_or(Ok(()), Delay::check))
             .and_then(|()| settings.workload.check(nodes.len()))
             .and_then(|()| Delay::Constant(settings.period.unwrap_or_default()).check());
         checked.map_err(|setting| wrong(SimCause::Setting(setting)))?;

@@ -47,7 +47,7 @@ impl Sample {
 #[derive(Clone, PartialEq, Debug)]
 #[non_exhaustive]
 pub struct Report {
-    /// How many entries there were.
+    /// How many entries there were, also of requests that nobody wanted any more.
     pub entries: u64,
     /// The messages, by kind.
     pub messages: Traffic,
@@ -63,6 +63,10 @@ pub struct Report {
     /// The most users that asked later than a waiter and entered before it. Counted for up to
     /// [`Report::COUNTED`] nodes.
     pub bypass: Option<u64>,
+    /// How many users gave up, where their [patience](super::Simulation::patience) is bounded.
+    pub given_up: u64,
+    /// How many of these took their requests back. The requests of the others stood.
+    pub withdrawn: u64,
     /// The most that were inside at a time.
     pub most_inside: usize,
     /// How many messages each node sent or received.
@@ -93,6 +97,9 @@ impl fmt::Display for Report {
         writeln!(f, "synchronization delay  {}", spread(&self.sync_delay))?;
         if let Some(bypass) = self.bypass {
             writeln!(f, "bypass                 {bypass} at most")?;
+        }
+        if self.given_up > 0 {
+            writeln!(f, "gave up                {}, {} withdrew", self.given_up, self.withdrawn)?;
         }
         writeln!(f, "inside                 {} at most", self.most_inside)?;
         writeln!(f, "time                   {}", self.end)

@@ -21,8 +21,11 @@ pub(super) struct Asked {
 pub(super) struct Tally {
     entries: u64,
     requests: u64,
-    /// The requests whose users died waiting.
+    /// The requests whose users died waiting, or took them back.
     forgotten: u64,
+    /// The users that gave up, and the requests that they took back.
+    pub(super) given_up: u64,
+    pub(super) withdrawn: u64,
     pub(super) events: u64,
     pub(super) messages: Traffic,
     sent: u64,
@@ -47,6 +50,8 @@ impl Tally {
             entries: 0,
             requests: 0,
             forgotten: 0,
+            given_up: 0,
+            withdrawn: 0,
             events: 0,
             messages: Traffic::default(),
             sent: 0,
@@ -79,10 +84,13 @@ impl Tally {
         self.requests
     }
 
-    pub(super) fn enter(&mut self, user: Asked, now: Time, inside: usize) {
+    /// A user enters, or nobody, if its request stood.
+    pub(super) fn enter(&mut self, user: Asked, now: Time, inside: usize, stood: bool) {
         self.entries += 1;
         self.most_inside = self.most_inside.max(inside);
-        self.client_delay.add(Time(now.0 - user.came_at.0).as_units(), 1.0);
+        if !stood {
+            self.client_delay.add(Time(now.0 - user.came_at.0).as_units(), 1.0);
+        }
         if let Some(left_at) = self.left_at.pop_front() {
             self.sync_delay.add(Time(now.0 - left_at.0).as_units(), 1.0);
         }
@@ -96,7 +104,7 @@ impl Tally {
         }
     }
 
-    /// A user that waited has died.
+    /// A user that waited has died, or has taken its request back.
     pub(super) fn forget(&mut self, user: Asked) {
         self.forgotten += 1;
         if let Some(waiting) = &mut self.waiting {
@@ -127,6 +135,8 @@ impl Tally {
             client_delay: self.client_delay.spread(),
             sync_delay: self.sync_delay.spread(),
             bypass: self.waiting.map(|_| self.bypass),
+            given_up: self.given_up,
+            withdrawn: self.withdrawn,
             most_inside: self.most_inside,
             load: self.load,
             events: self.events,

@@ -38,6 +38,8 @@ pub(super) enum Coming<M> {
     Look(NodeId, NodeId),
     /// Once all has healed: has anybody waited too long?
     Reminder,
+    /// A user's patience is at its end, if it still waits with the request of this number.
+    Patience(NodeId, u64),
 }
 
 /// A node's user, and the times of its requests.
@@ -48,6 +50,8 @@ pub(super) struct Client {
     pub(super) backlog: VecDeque<Time>,
     /// The request that is being served.
     pub(super) asked: Asked,
+    /// Whether nobody wants it any more, and it stands all the same.
+    pub(super) stands: bool,
 }
 
 /// A simulation after a step.
@@ -85,6 +89,8 @@ pub(super) struct World<P: Protocol> {
     pub(super) random: Random,
     stay: Ticks,
     stay_outside: Ticks,
+    /// How long users wait, if not for ever.
+    pub(super) patience: Option<Ticks>,
     pub(super) period: f64,
     arrivals: Arrivals,
     /// Arrivals that are announced but have not happened.
@@ -121,6 +127,7 @@ impl<P: Protocol> World<P> {
             random: Random::new(settings.seed),
             stay: settings.inside.into(),
             stay_outside: settings.outside.into(),
+            patience: settings.patience.map(Ticks::from),
             period: settings.period.unwrap_or(settings.delay.bound()),
             arrivals: Arrivals::new(settings.workload, count),
             announced: 0,
@@ -251,6 +258,9 @@ impl<P: Protocol> World<P> {
                 self.announce_after_arrival();
                 if self.users[node.index()].phase.is_idle() {
                     self.ask(node, self.now)
+                } else if self.users[node.index()].stands {
+                    self.take_over(node, self.now);
+                    Ok(())
                 } else {
                     self.users[node.index()].backlog.push_back(self.now);
                     Ok(())
@@ -258,6 +268,7 @@ impl<P: Protocol> World<P> {
             }
             Coming::Leaving(node, _) => self.leave(node),
             Coming::Reminder => self.check_service(),
+            Coming::Patience(node, number) => self.give_up(node, number),
         }
     }
 
@@ -285,22 +296,28 @@ impl<P: Protocol> World<P> {
         self.troubles.as_ref().map_or(0, |troubles| troubles.life(node))
     }
 
-    fn ask(&mut self, node: NodeId, came_at: Time) -> Result<(), SimCause> {
+    pub(super) fn ask(&mut self, node: NodeId, came_at: Time) -> Result<(), SimCause> {
         self.active += 1;
         let (asked_at, number) = (self.now, self.tally.ask(self.now));
         self.users[node.index()].asked = Asked { came_at, asked_at, number };
+        if self.patience.is_some() {
+            self.wait_patiently(node);
+        }
         self.give(node, Input::Request, 0)
     }
 
     fn enter(&mut self, node: NodeId) -> Result<(), SimCause> {
         self.inside += 1;
-        self.tally.enter(self.users[node.index()].asked, self.now, self.inside);
+        let user = &self.users[node.index()];
+        self.tally.enter(user.asked, self.now, self.inside, user.stands);
         let may_overlap = || self.troubles.as_ref().is_some_and(|troubles| troubles.may_overlap);
         if self.inside > self.nodes[node.index()].entries_at_a_time() && !may_overlap() {
             let inside = self.users_in(Phase::Inside);
             return Err(SimCause::Violation(Violation::NotExclusive(inside)));
         }
-        let stay = self.stay.draw(&mut self.random);
+        // Nobody is there to stay, if the request stood.
+        let stays = !std::mem::take(&mut self.users[node.index()].stands);
+        let stay = if stays { self.stay.draw(&mut self.random) } else { 0 };
         self.queue.push(self.now.after(stay), Coming::Leaving(node, self.life(node)));
         Ok(())
     }
@@ -312,6 +329,16 @@ impl<P: Protocol> World<P> {
         let user = &mut self.users[node.index()];
         let came_before = user.backlog.pop_front();
         self.give(node, Input::Release, 0)?;
+        self.go_on_outside(node, came_before)
+    }
+
+    /// A user is outside again: who wants in next at its node, and when?
+    #[inline]
+    pub(super) fn go_on_outside(
+        &mut self,
+        node: NodeId,
+        came_before: Option<Time>,
+    ) -> Result<(), SimCause> {
         if let Some(came_at) = came_before {
             return self.ask(node, came_at);
         }

@@ -1,13 +1,11 @@
-//! Recovery and the link, in each of which one rule is changed: the checker refutes it, and its
-//! mended twin holds.
-#![cfg(feature = "check")]
+//! Recovery of any lock, as it is shipped, with one rule changed.
 
-use exclusion::message::check::{Check, Checker, Model};
+use exclusion::message::check::Check;
 use exclusion::message::fault::recovery;
 use exclusion::message::registry::{Algorithm, Shipped};
 use exclusion::message::{
-    CentralCoordinator, Channels, Claims, FromRegistry, Input, Link, Machine, NodeId, Notice,
-    Outbox, Output, Phase, Protocol, Recovering, Refused, SuzukiKasami, Timer, step_part,
+    Channels, Claims, FromRegistry, Input, Machine, NodeId, Notice, Outbox, Output, Phase,
+    Protocol, Recovering, Refused, SuzukiKasami, forward_inputs, step_part,
 };
 
 /// The rule that is changed.
@@ -41,28 +39,34 @@ fn rule(flawed: bool, flaw: Rule) -> Rule {
 }
 
 /// A node that has answered `HALT`, and still takes the token that was on its way to it.
-fn recovery_without_promise(flawed: bool) -> Check<Altered<SuzukiKasami>> {
+pub fn recovery_without_promise(flawed: bool) -> Check<Altered<SuzukiKasami>> {
     let nodes = suzuki_kasami(3, rule(flawed, Rule::NoPromise), false);
     Check::new(nodes).requests_of(NodeId(2), 0).crashes(1).crashes_of([NodeId(2)])
 }
 
 /// Messages about the lock that do not tell in which epoch they were sent: a token of the old view
 /// arrives in the new one, which has a token of its own.
-fn recovery_without_epoch(flawed: bool) -> Check<Altered<SuzukiKasami>> {
+pub fn recovery_without_epoch(flawed: bool) -> Check<Altered<SuzukiKasami>> {
     let nodes = suzuki_kasami(3, rule(flawed, Rule::NoEpoch), false);
     Check::new(nodes).requests_of(NodeId(2), 0).crashes(1).crashes_of([NodeId(2)])
 }
 
 /// A minority that goes on by itself where it is cut off.
-fn recovery_minority(flawed: bool) -> Check<Altered<SuzukiKasami>> {
+pub fn recovery_minority(flawed: bool) -> Check<Altered<SuzukiKasami>> {
     let nodes = suzuki_kasami(3, rule(flawed, Rule::Minority), true);
     let check = Check::new(nodes).requests(0).requests_of(NodeId(1), 1);
     check.cut_later([NodeId(0)]).told_at_once().keeps_its_invariant()
 }
 
+/// Recovery where nobody is told that a node is down.
+pub fn recovery_untold(flawed: bool) -> Check<Altered<SuzukiKasami>> {
+    let check = Check::new(suzuki_kasami(2, Rule::AsShipped, false)).crashes(1).serving_all();
+    if flawed { check.untold() } else { check }
+}
+
 /// Recovery with a rule changed.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-struct Altered<P: Shipped> {
+pub struct Altered<P: Shipped> {
     inner: Shipping<P>,
     rule: Rule,
     gated: bool,
@@ -124,9 +128,7 @@ impl<P: Shipped> Machine for Altered<P> {
         self.inner.start(out);
     }
 
-    fn request(&mut self, out: &mut Outbox<Said<P>>) -> Result<(), Refused> {
-        self.give(Input::Request, out)
-    }
+    forward_inputs!(give: request, timeout);
 
     fn release(&mut self, out: &mut Outbox<Said<P>>) -> Result<(), Refused> {
         if self.goes_on {
@@ -154,10 +156,6 @@ impl<P: Shipped> Machine for Altered<P> {
             }
             _ => self.give(Input::Receive { from, message }, out),
         }
-    }
-
-    fn timeout(&mut self, timer: Timer, out: &mut Outbox<Said<P>>) -> Result<(), Refused> {
-        self.give(Input::Timeout(timer), out)
     }
 
     fn notice(&mut self, notice: Notice, out: &mut Outbox<Said<P>>) -> Result<(), Refused> {
@@ -188,37 +186,4 @@ impl<P: Shipped> Claims for Altered<P> {
             false => Some(Ok(())),
         }
     }
-}
-
-/// The flawed one violates the property, the mended one nothing.
-fn is_refuted(property: &'static str, make: fn(bool) -> Check<Altered<SuzukiKasami>>) {
-    let flawed = make(true).checker().spawn_bfs().join();
-    assert!(flawed.discovery(property).is_some(), "{property} is not refuted");
-    make(false).checker().spawn_bfs().join().assert_properties();
-}
-
-#[test]
-fn without_the_promise_after_halt_a_token_in_flight_becomes_two() {
-    is_refuted("mutual exclusion", recovery_without_promise);
-}
-
-#[test]
-fn without_the_epoch_a_token_of_the_old_view_comes_to_a_node_of_the_new_one_that_has_one() {
-    is_refuted("expected inputs only", recovery_without_epoch);
-}
-
-#[test]
-fn without_a_majority_a_node_that_is_cut_off_makes_a_view_of_its_own() {
-    is_refuted("invariant", recovery_minority);
-}
-
-#[test]
-fn without_the_filter_of_duplicates_a_grant_that_comes_twice_admits_twice() {
-    let cluster = || CentralCoordinator::cluster(3).expect("three are enough");
-    let flawed = Check::new(cluster()).requests(2).duplicates(1).ignoring_refused();
-    let flawed = flawed.checker().spawn_bfs().join();
-    assert!(flawed.discovery("mutual exclusion").is_some());
-    let mended = Check::new(Link::over(cluster()));
-    let mended = mended.requests_of(NodeId(0), 0).requests_of(NodeId(1), 2).duplicates(1);
-    mended.checker().spawn_bfs().join().assert_properties();
 }

@@ -1,25 +1,23 @@
-//! Shipped remedies, in each of which one rule is left out: the checker refutes each, and each
-//! holds with the rule.
-#![cfg(feature = "check")]
+//! Remedies of single algorithms, as they are shipped, in each of which one rule is left out.
 
-use exclusion::message::check::{Check, Checker, Model};
+use exclusion::message::check::Check;
 use exclusion::message::fault::remedy::{
     Regenerating, Succession, Surviving, regenerating, succession,
 };
 use exclusion::message::{
     BullyHalt, CarvalhoRoucairol, Channels, Input, Machine, Majority, NodeId, Notice, Outbox,
-    Output, Phase, Protocol, Refused, SuzukiKasami, Timer, step_part,
+    Output, Phase, Protocol, Refused, SuzukiKasami, forward_inputs, step_part,
 };
 
 /// Carvalho's and Roucairol's algorithm, where a node takes the permission of a peer for its own
 /// without having been told that the peer is down.
-fn carvalho_roucairol_unnoticed(flawed: bool) -> Check<Spoilt<Surviving<CarvalhoRoucairol>>> {
+pub fn carvalho_roucairol_unnoticed(flawed: bool) -> Check<Spoilt<Surviving<CarvalhoRoucairol>>> {
     let cluster = CarvalhoRoucairol::cluster(2).expect("two are enough");
     Check::new(Spoilt::cluster(Surviving::cluster(cluster), flawed)).crashes(1).serving_all()
 }
 
 /// Votes of a majority, where arbiters keep the vote of a candidate that is down.
-fn majority_dead_votes(flawed: bool) -> Check<Spoilt<Surviving<Majority>>> {
+pub fn majority_dead_votes(flawed: bool) -> Check<Spoilt<Surviving<Majority>>> {
     let cluster = Majority::cluster(3).expect("three are enough");
     Check::new(Spoilt::cluster(Surviving::cluster(cluster), flawed))
         .requests_of(NodeId(2), 0)
@@ -28,7 +26,7 @@ fn majority_dead_votes(flawed: bool) -> Check<Spoilt<Surviving<Majority>>> {
 }
 
 /// A coordinator that is elected in the place of one that is down, and begins with an empty desk.
-fn succession_empty_desk(flawed: bool) -> Check<Spoilt<Succession<BullyHalt>>> {
+pub fn succession_empty_desk(flawed: bool) -> Check<Spoilt<Succession<BullyHalt>>> {
     let cluster = BullyHalt::cluster(3).expect("three are enough");
     Check::new(Spoilt::cluster(Succession::cluster(cluster), flawed))
         .requests_of(NodeId(2), 0)
@@ -37,13 +35,13 @@ fn succession_empty_desk(flawed: bool) -> Check<Spoilt<Succession<BullyHalt>>> {
 }
 
 /// Suzuki's and Kasami's token, made anew by a node that does not wait for what the others report.
-fn suzuki_kasami_made_early(flawed: bool) -> Check<Spoilt<Regenerating<SuzukiKasami>>> {
+pub fn suzuki_kasami_made_early(flawed: bool) -> Check<Spoilt<Regenerating<SuzukiKasami>>> {
     let cluster = Regenerating::cluster(3).expect("three are enough");
     Check::new(Spoilt::cluster(cluster, flawed)).crashes(1).serving_all()
 }
 
 /// What is left out of a remedy.
-trait Spoils: Protocol {
+pub trait Spoils: Protocol {
     /// What really comes in.
     fn inputs(&self, input: Input<Self::Message>) -> Vec<Input<Self::Message>> {
         vec![input]
@@ -119,7 +117,7 @@ impl Spoils for Regenerating<SuzukiKasami> {
 
 /// A shipped remedy, perhaps spoilt.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-struct Spoilt<P> {
+pub struct Spoilt<P> {
     inner: P,
     flawed: bool,
 }
@@ -158,34 +156,7 @@ impl<P: Spoils> Machine for Spoilt<P> {
         self.inner.nodes()
     }
 
-    fn start(&mut self, out: &mut Outbox<P::Message>) {
-        self.give(Input::Start, out).expect("a start is not refused");
-    }
-
-    fn request(&mut self, out: &mut Outbox<P::Message>) -> Result<(), Refused> {
-        self.give(Input::Request, out)
-    }
-
-    fn release(&mut self, out: &mut Outbox<P::Message>) -> Result<(), Refused> {
-        self.give(Input::Release, out)
-    }
-
-    fn receive(
-        &mut self,
-        from: NodeId,
-        message: P::Message,
-        out: &mut Outbox<P::Message>,
-    ) -> Result<(), Refused> {
-        self.give(Input::Receive { from, message }, out)
-    }
-
-    fn timeout(&mut self, timer: Timer, out: &mut Outbox<P::Message>) -> Result<(), Refused> {
-        self.give(Input::Timeout(timer), out)
-    }
-
-    fn notice(&mut self, notice: Notice, out: &mut Outbox<P::Message>) -> Result<(), Refused> {
-        self.give(Input::Notice(notice), out)
-    }
+    forward_inputs!(give: start, request, release, receive, timeout, notice);
 }
 
 impl<P: Spoils> Protocol for Spoilt<P> {
@@ -194,45 +165,4 @@ impl<P: Spoils> Protocol for Spoilt<P> {
     fn phase(&self) -> Phase {
         self.inner.phase()
     }
-}
-
-/// The flawed model violates this property, and the mended one none.
-fn is_refuted<P>(make: fn(bool) -> Check<P>, property: &'static str)
-where
-    P: Protocol<Message: Send + Sync> + Send + Sync + 'static,
-{
-    let explore = |check: Check<P>| {
-        let stuck = check.progress().expect("it claims so").find_stuck(&check, 4_000_000);
-        let stuck = stuck.expect("few enough states").is_some();
-        (check.checker().spawn_bfs().join(), stuck)
-    };
-    let (flawed, is_stuck) = explore(make(true));
-    if property == "all can be served" {
-        assert!(is_stuck);
-    } else {
-        assert!(flawed.discovery(property).is_some(), "{property} holds");
-    }
-    let (mended, is_stuck) = explore(make(false));
-    mended.assert_properties();
-    assert!(!is_stuck);
-}
-
-#[test]
-fn a_permission_taken_without_word_of_a_death_lets_in_two() {
-    is_refuted(carvalho_roucairol_unnoticed, "mutual exclusion");
-}
-
-#[test]
-fn votes_of_the_dead_that_are_kept_block_the_living() {
-    is_refuted(majority_dead_votes, "all can be served");
-}
-
-#[test]
-fn a_coordinator_with_an_empty_desk_lets_in_two() {
-    is_refuted(succession_empty_desk, "mutual exclusion");
-}
-
-#[test]
-fn a_token_made_anew_too_early_lets_in_two() {
-    is_refuted(suzuki_kasami_made_early, "mutual exclusion");
 }
