@@ -135,15 +135,14 @@ const ROUND: &[Extent] = &[slow(&[1, 0, 0]), slow(&[1; 3]), slow(&[1; 4]), slow(
 
 /// A lock that starts from an election, where nobody goes down: all users of two nodes twice, and of
 /// three once.
-const STARTED: &[Extent] = &[slow(&[2, 2]), slow(&[1; 3]).long()];
+const STARTED: &[Extent] = &[slow(&[2, 2]), slow(&[1; 3])];
+
+/// The same of two nodes. Three of Banta's that rely on Tmax deadlock: what comes before a node has
+/// started waits for that, as if it took longer.
+const STARTED_IN_TIME: &[Extent] = &[slow(&[2, 2])];
 
 /// The same, and nodes may go down, before they have started or later, and come back.
-const STARTED_AND_DOWN: &[Extent] = &[
-    slow(&[2, 2]),
-    slow(&[1; 3]).long(),
-    slow(&[1; 2]).with_faults(1, 1),
-    slow(&[1; 3]).with_faults(1, 0).long(),
-];
+const STARTED_AND_DOWN: &[Extent] = &[slow(&[2, 2]), slow(&[1; 2]).with_faults(1, 1)];
 
 /// What is explored of each, by name: first the locks over registers, then the algorithms in the
 /// order of the registry, and locks that start from an election.
@@ -221,7 +220,6 @@ const SCOPES: &[(&str, &[&[Extent]])] = &[
             slow(&[1, 0, 0, 0]).with_faults(1, 0).long(),
             slow(&[1, 0]).with_faults(1, 1),
             slow(&[1, 0, 0]).with_faults(1, 1).in_order(),
-            slow(&[1, 0, 0]).with_faults(1, 1).long(),
         ]],
     ),
     (
@@ -265,7 +263,7 @@ const SCOPES: &[(&str, &[&[Extent]])] = &[
     ("central_coordinator_by_chang_roberts", &[STARTED]),
     ("central_coordinator_by_le_lann", &[STARTED]),
     ("central_coordinator_by_extinction", &[STARTED]),
-    ("token_ring_by_bully", &[STARTED]),
+    ("token_ring_by_bully", &[STARTED_IN_TIME]),
     ("token_ring_by_extinction", &[STARTED]),
     ("suzuki_kasami_by_extinction", &[STARTED]),
     ("suzuki_kasami_ring_by_extinction", &[STARTED]),
@@ -281,9 +279,9 @@ const SCOPES: &[(&str, &[&[Extent]])] = &[
     ("naimi_trehel_queue_by_extinction", &[STARTED]),
     ("banta_simple_by_extinction", &[STARTED]),
     ("banta_fair_by_extinction", &[STARTED]),
-    ("banta_efficient_by_extinction", &[STARTED]),
+    ("banta_efficient_by_extinction", &[STARTED_IN_TIME]),
     ("banta_efficient_hardened_by_extinction", &[STARTED]),
-    ("banta_k_by_extinction", &[STARTED]),
+    ("banta_k_by_extinction", &[STARTED_IN_TIME]),
     ("banta_k_hardened_by_extinction", &[STARTED]),
 ];
 
