@@ -145,8 +145,7 @@ const STARTED_IN_TIME: &[Extent] = &[slow(&[2, 2])];
 const STARTED_AND_DOWN: &[Extent] = &[slow(&[2, 2]), slow(&[1; 2]).with_faults(1, 1)];
 
 /// Three nodes, of which one may go down.
-const STARTED_THREE_AND_DOWN: &[Extent] =
-    &[slow(&[1; 3]), slow(&[1; 3]).with_faults(1, 0).long()];
+const STARTED_THREE_AND_DOWN: &[Extent] = &[slow(&[1; 3]), slow(&[1; 3]).with_faults(1, 0).long()];
 
 /// What is explored of each, by name: first the locks over registers, then the algorithms in the
 /// order of the registry, and locks that start from an election.
@@ -263,10 +262,7 @@ const SCOPES: &[(&str, &[&[Extent]])] = &[
     ("central_coordinator_by_bully_halt", &[STARTED_AND_DOWN, STARTED_THREE_AND_DOWN]),
     ("central_coordinator_by_bully_majority", &[STARTED_AND_DOWN]),
     ("central_coordinator_by_ring_election", &[STARTED_AND_DOWN]),
-    (
-        "central_coordinator_by_ring_election_to_all",
-        &[STARTED_AND_DOWN, STARTED_THREE_AND_DOWN],
-    ),
+    ("central_coordinator_by_ring_election_to_all", &[STARTED_AND_DOWN, STARTED_THREE_AND_DOWN]),
     ("central_coordinator_by_chang_roberts", &[STARTED]),
     ("central_coordinator_by_le_lann", &[STARTED]),
     ("central_coordinator_by_extinction", &[STARTED]),
