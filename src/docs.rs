@@ -28,7 +28,7 @@ macro_rules! of_locks {
             "crate::lock::raw::": "Bakery", "BlackWhiteBakery", "Packed", "Padded", "Peterson",
                 "PetersonSwap", "Priority", "RawLock", "RwBakery", "Tournament", "Waiting",
                 "Withdrawn";
-            "crate::docs::": "cost", "mutants", "shared_memory", "verification", "which_lock";
+            "crate::docs::": "cost", "mutants", "parity", "shared_memory", "verification", "which_lock";
         }
     };
 }
