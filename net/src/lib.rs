@@ -37,13 +37,13 @@ mod frame;
 mod fuzz;
 mod keys;
 mod link;
+#[cfg(feature = "majority")]
+pub mod majority;
 mod membership;
 mod node;
 #[cfg(test)]
 mod scratch;
 mod store;
-#[cfg(feature = "majority")]
-pub mod majority;
 pub mod strict;
 
 pub use exclusion::message::Fence;

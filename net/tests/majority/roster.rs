@@ -14,13 +14,19 @@ fn commands() -> impl Strategy<Value = Command> {
         fence.map(|(epoch, entry)| Fence { epoch: Epoch::numbered(epoch), entry })
     });
     prop_oneof![
-        (node(), few.clone(), 0..9u64)
-            .prop_map(|(node, incarnation, beat)| Command::Admit { node, incarnation, beat }),
+        (node(), few.clone(), 0..9u64).prop_map(|(node, incarnation, beat)| Command::Admit {
+            node,
+            incarnation,
+            beat
+        }),
         (node(), few.clone(), 0..9u64, fence).prop_map(|(node, incarnation, beat, fence)| {
             Command::Beat { node, incarnation, beat, fence }
         }),
-        (node(), few.clone(), 0..9u64)
-            .prop_map(|(node, incarnation, beat)| Command::Exclude { node, incarnation, beat }),
+        (node(), few.clone(), 0..9u64).prop_map(|(node, incarnation, beat)| Command::Exclude {
+            node,
+            incarnation,
+            beat
+        }),
         (node(), few).prop_map(|(node, incarnation)| Command::Leave { node, incarnation }),
         prop_oneof![0..20u64, Just(u64::MAX >> 1), Just(u64::MAX)]
             .prop_map(|epoch| Command::Raise { epoch }),
@@ -177,11 +183,14 @@ impl Model for Leases {
 
     fn properties(&self) -> Vec<Property<Self>> {
         vec![
-            Property::always("a member that has a lease is a member", |model: &Self, state: &State| {
-                let head = state.roster(state.log.len()).seat(MEMBER);
-                let known = state.roster(state.applied[0]).seat(MEMBER);
-                !model.has_lease(state) || head.map(|it| it.since) == known.map(|it| it.since)
-            }),
+            Property::always(
+                "a member that has a lease is a member",
+                |model: &Self, state: &State| {
+                    let head = state.roster(state.log.len()).seat(MEMBER);
+                    let known = state.roster(state.applied[0]).seat(MEMBER);
+                    !model.has_lease(state) || head.map(|it| it.since) == known.map(|it| it.since)
+                },
+            ),
             Property::sometimes("a member is excluded", |_, state: &State| {
                 let head = state.roster(state.log.len());
                 head.epoch() > 1 && head.seat(MEMBER).is_none()

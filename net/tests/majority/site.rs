@@ -278,9 +278,10 @@ impl<B: Blueprint> Model for Views<B> {
         if !self.clocks {
             // Two may trust their guards, and the later fence may be given first.
             properties.retain(|it| !["one guard is trusted", "fences grow"].contains(&it.name));
-            properties.push(Property::sometimes("two guards are trusted", |_, world: &World<B>| {
-                world.trusts.iter().filter(|&&trusts| trusts).count() > 1
-            }));
+            properties
+                .push(Property::sometimes("two guards are trusted", |_, world: &World<B>| {
+                    world.trusts.iter().filter(|&&trusts| trusts).count() > 1
+                }));
         }
         properties
     }

@@ -18,9 +18,7 @@ use crate::support::Disk;
 struct OnDisk;
 
 impl StoreBuilder<Types, LogStore, StateStore, tempfile::TempDir> for OnDisk {
-    async fn build(
-        &self,
-    ) -> Result<(tempfile::TempDir, LogStore, StateStore), StorageError<u64>> {
+    async fn build(&self) -> Result<(tempfile::TempDir, LogStore, StateStore), StorageError<u64>> {
         let folder = tempfile::tempdir().expect("there is room");
         let medium: Arc<dyn Medium> = Arc::new(Directory::open(folder.path()).expect("it is new"));
         let log = LogStore::open(Arc::clone(&medium)).expect("it is empty");
