@@ -169,6 +169,11 @@ pub mod failures {}
 #[doc = include_str!("../docs/remedies.md")]
 pub mod remedies {}
 
+#[cfg(feature = "message")]
+#[doc = labels!()]
+#[doc = include_str!("../docs/net.md")]
+pub mod net {}
+
 #[doc = labels!()]
 #[doc = include_str!("../docs/verification.md")]
 pub mod verification {}
@@ -206,12 +211,13 @@ pub struct Readme;
 
 #[cfg(all(test, feature = "message"))]
 mod tests {
-    const PAGES: [&str; 11] = [
+    const PAGES: [&str; 12] = [
         include_str!("../docs/shared-memory.md"),
         include_str!("../docs/messages.md"),
         include_str!("../docs/elections.md"),
         include_str!("../docs/failures.md"),
         include_str!("../docs/remedies.md"),
+        include_str!("../docs/net.md"),
         include_str!("../docs/verification.md"),
         include_str!("../docs/explored.md"),
         include_str!("../docs/proofs.md"),
