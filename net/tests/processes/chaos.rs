@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 use stateright::semantics::{ConsistencyTester, LinearizabilityTester, SequentialSpec};
 
-use super::harness::{Cluster, Plan, SplitMix, setting};
+use super::harness::{Cluster, Plan, SplitMix, setting, wait_for};
 
 /// A register that gives back the value before.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -134,7 +134,10 @@ fn befall(cluster: &Cluster, random: &mut SplitMix, stage: &Stage) -> String {
             // loses its memory.
             let nothing_runs = stage.commands[id as usize - 1].write().unwrap();
             for other in (1..=3).filter(|other| *other != id) {
-                cluster.do_at(other, &["replace", &id.to_string()]);
+                // A node that has not noticed yet that it is gone does not listen.
+                let id = id.to_string();
+                let told = || cluster.do_at(other, &["replace", &id]).status.success();
+                wait_for("the word of the operator", told);
             }
             drop(nothing_runs);
             cluster.must_enter(id);
