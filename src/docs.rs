@@ -53,7 +53,7 @@ macro_rules! of_messages {
     () => {
         items! {
             "crate::": "message";
-            "crate::docs::": "elections", "explored", "failures", "messages", "proofs",
+            "crate::docs::": "elections", "explored", "failures", "messages", "net", "proofs",
                 "remedies";
             "crate::message::": "Bully", "BullyHalt", "BullyHalt::gated", "ChangRoberts", "Echo",
                 "Elected", "Elected::planned", "Election", "Epoch", "Extinction", "Graph", "LeLann",
@@ -90,6 +90,7 @@ macro_rules! of_messages {
             "elections" => "https://docs.rs/exclusion/latest/exclusion/docs/elections/index.html";
             "explored" => "https://docs.rs/exclusion/latest/exclusion/docs/explored/index.html";
             "failures" => "https://docs.rs/exclusion/latest/exclusion/docs/failures/index.html";
+            "net" => "https://docs.rs/exclusion/latest/exclusion/docs/net/index.html";
             "messages" => "https://docs.rs/exclusion/latest/exclusion/docs/messages/index.html";
             "proofs" => "https://docs.rs/exclusion/latest/exclusion/docs/proofs/index.html";
             "remedies" => "https://docs.rs/exclusion/latest/exclusion/docs/remedies/index.html";

@@ -60,6 +60,15 @@ struct Stage {
     commands: [RwLock<()>; 3],
 }
 
+/// Ends the users when it is dropped, also if something fails.
+struct Over<'a>(&'a Stage);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.0.over.store(true, Ordering::SeqCst);
+    }
+}
+
 /// One user until it is time: swaps as often as it can.
 fn swap_until(cluster: &Cluster, user: u32, stage: &Stage) {
     let mut count = 0;
@@ -160,10 +169,10 @@ fn chaos(plan: Plan, seed: u64, length: Duration) -> Result<usize, String> {
             for user in 1..=3 {
                 scope.spawn(move || swap_until(cluster, user, stage));
             }
+            let _over = Over(stage);
             for _ in 0..3 {
                 println!("{:?}: {}", since.elapsed(), befall(cluster, &mut random, stage));
             }
-            stage.over.store(true, Ordering::SeqCst);
         });
         let all = stage.all.into_inner().unwrap();
         if let Ok(wrong) = fs::read_to_string(cluster.path("wrong")) {
