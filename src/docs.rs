@@ -72,9 +72,10 @@ macro_rules! of_messages {
                 "Claims::order", "Claims::token", "Machine::CHANNELS",
                 "Protocol::WITHDRAWS";
             "crate::message::fault::": "remedy";
-            "crate::message::fault::remedy::": "MendedRing", "Regenerating", "Succession", "Surviving";
+            "crate::message::fault::remedy::": "MendedRing", "Regenerating", "Rerooting",
+                "Succession", "Surviving";
             "crate::message::banta_efficient::": "Late::Hardened", "Late::Strict";
-            "crate::message::sim::": "Delay", "Report", "Workload";
+            "crate::message::sim::": "Delay", "Report", "Simulation::patience", "Workload";
             "crate::message::actor::": "Assembly", "Builder::period", "Builder::traced", "Cluster::shutdown",
                 "Down", "Handle::lock_timeout";
         }

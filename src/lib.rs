@@ -194,4 +194,4 @@ pub use lock::{
     RawBakeryMutex, RawTournamentMutex, Strict, TournamentMutex, TournamentMutexGuard,
 };
 #[cfg(all(feature = "std", target_has_atomic = "ptr"))]
-pub use lock::{BakeryReentrantMutex, BakeryReentrantMutexGuard};
+pub use lock::{BakeryReentrantMutex, BakeryReentrantMutexGuard, PolicyReentrantMutex};

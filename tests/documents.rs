@@ -358,3 +358,23 @@ fn what_is_quoted_for_contributors_stands_in_the_sources() {
         assert!(sources.contains(line), "'{line}' is in no source");
     }
 }
+
+/// The table of questions in docs/failures.md names tests that there are.
+#[test]
+fn each_of_the_ten_questions_is_answered_by_a_test() {
+    let page = fs::read_to_string(root().join("docs/failures.md")).expect("a page");
+    let (_, rest) = page.split_once("<!-- ten -->\n").expect("the page has a marker");
+    let (table, _) = rest.split_once("<!-- /ten -->").expect("the page has a second marker");
+    let rows: Vec<_> = table.lines().skip(2).collect();
+    assert_eq!(rows.len(), 10);
+    for row in rows {
+        let quoted: Vec<_> = row.split('`').skip(1).step_by(2).collect();
+        let [file, tests @ ..] = &quoted[..] else { panic!("no test answers {row}") };
+        assert!(!tests.is_empty(), "no test answers {row}");
+        let source = fs::read_to_string(root().join(file)).expect("a file of tests");
+        for test in tests {
+            let named = format!("#[test]\nfn {test}() {{");
+            assert!(source.contains(&named), "{file} has no test '{test}'");
+        }
+    }
+}

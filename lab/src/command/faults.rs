@@ -262,9 +262,7 @@ fn simulated(algorithm: &'static Algorithm, blow: &Blow) -> Result<Row, String> 
         algorithm: algorithm.name,
         fault: blow.name(),
         plain: plain.verdict,
-        // Across a cut a holder cannot be told apart from a dead one: exclusion is promised of what
-        // is fenced.
-        ok: survival.is_served() || matches!(blow, Blow::Cut(_)),
+        ok: survival.is_served(),
         messages: Some(survival.messages),
         delay: Some(survival.delay),
         heartbeats: Some(survival.heartbeats),

@@ -86,7 +86,10 @@ impl Explored {
 
     /// Whether a property is about what can be reached. It shows that the others are not vacuous.
     pub fn is_possibility(property: &str) -> bool {
-        matches!(property, "everybody enters" | "two contend" | "all settle" | "some settle")
+        matches!(
+            property,
+            "everybody enters" | "two contend" | "two read" | "all settle" | "some settle"
+        )
     }
 
     /// The properties that do not hold.
