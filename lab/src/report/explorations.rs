@@ -118,7 +118,7 @@ fn counterexamples(findings: &Findings) -> String {
         }
         let picture = picture_of(broken, explored)?;
         let words = matches!(broken.counterexample(explored)?, Shown::Text(_));
-        let (id, title) = (format!("broken-{}", broken.name), format!("{}", broken.name));
+        let (id, title) = (format!("broken-{}", broken.name), broken.name.to_owned());
         let verb = if words { "check" } else { "diagram" };
         let figure = Figure {
             id: &id,
