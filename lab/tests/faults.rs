@@ -175,7 +175,8 @@ fn the_table_of_what_safety_costs_is_what_is_simulated() {
 fn what_safety_costs_is_told_for_one_algorithm_and_as_objects() {
     let row = &rows(&["ricart_agrawala", "--cost"])[0];
     assert_eq!(row["plain"]["messages"], 8.0, "2(n-1): {row}");
-    assert_eq!(row["link"]["messages"], 16.0, "each has a receipt: {row}");
+    let over_link = row["link"]["messages"].as_f64().expect("a number");
+    assert!((16.0..18.0).contains(&over_link), "each has a receipt, and few come again: {row}");
     let of = |what: &str| row[what]["delay"].as_f64().expect("a number");
     assert!(of("losing") > of("recovering"), "{row}");
     let output = lab(&["faults", "ricart_agrawala", "--cost"]);
