@@ -3,9 +3,13 @@
 
 use std::time::{Duration, Instant};
 
+use exclusion::lock::Policy;
 use exclusion::lock::Seated;
 use exclusion::lock::raw::{Bakery, Everybody, RawLock, Withdrawn};
-use exclusion::{BakeryMutex, BakeryRwLock, BakerySemaphore, TournamentMutex};
+use exclusion::{
+    BakeryMutex, BakeryRwLock, BakerySemaphore, Bypass, PolicyRwLock, TournamentMutex,
+};
+use lock_api::RwLockReadGuard;
 
 #[test]
 fn owned_seats_print_what_they_are_and_guards_print_the_data() {
@@ -91,4 +95,55 @@ fn an_idle_seat_is_idle_until_it_is_used() {
         lock.release(0);
         assert!(lock.is_idle(0) && lock.try_acquire(1));
     }
+}
+
+/// Has a writer wait for a reader, and newcomers that read pass the writer as long as they may, one
+/// per millisecond. Says how many did, and how many when another writer waits afterwards.
+fn readers_pass<P: Policy>(most: usize) -> [usize; 2] {
+    let lock = PolicyRwLock::<(), P>::new(());
+    // SAFETY: the raw lock is only printed.
+    let queued = || format!("{:?}", unsafe { lock.raw() }).contains("queued: 1,");
+    [(); 2].map(|()| {
+        let reader = lock.read();
+        std::thread::scope(|scope| {
+            scope.spawn(|| drop(lock.write()));
+            while !queued() {
+                std::thread::yield_now();
+            }
+            let passes = || {
+                std::thread::sleep(Duration::from_millis(1));
+                lock.try_read().is_some()
+            };
+            let passed = (0..most).take_while(|_| passes()).count();
+            drop(reader);
+            passed
+        })
+    })
+}
+
+#[test]
+fn newcomers_pass_for_some_time_only_and_then_as_long_again() {
+    // By count it would take minutes.
+    for passed in readers_pass::<Bypass<100_000, 50_000>>(60_000) {
+        assert!((1..1000).contains(&passed), "{passed}");
+    }
+    assert_eq!(readers_pass::<Bypass<2, 600_000_000>>(9), [2, 2]);
+}
+
+#[test]
+fn a_reader_that_unlocks_fairly_lets_nobody_pass_any_more() {
+    let lock = PolicyRwLock::<_, Bypass<1000, 600_000_000>>::new(());
+    let (first, second) = (lock.read(), lock.read());
+    std::thread::scope(|scope| {
+        scope.spawn(|| drop(lock.write()));
+        // SAFETY: the raw lock is only printed.
+        while !format!("{:?}", unsafe { lock.raw() }).contains("queued: 1,") {
+            std::thread::yield_now();
+        }
+        assert!(lock.try_read().is_some(), "newcomers may pass");
+        RwLockReadGuard::unlock_fair(first);
+        assert!(lock.try_read().is_none(), "nobody passes the writer now");
+        drop(second);
+    });
+    assert!(lock.try_read().is_some(), "nobody waits");
 }

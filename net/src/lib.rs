@@ -29,9 +29,12 @@
 //! Programs without an async runtime take [`blocking`]. Commands take the binary `exclusion-node`.
 #![forbid(unsafe_code)]
 
+pub mod bench;
 pub mod blocking;
 pub mod control;
 mod frame;
+#[cfg(test)]
+mod fuzz;
 mod keys;
 mod link;
 #[cfg(feature = "majority")]

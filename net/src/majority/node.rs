@@ -167,7 +167,6 @@ impl Node {
         }
     }
 
-    #[expect(clippy::type_complexity, reason = "it is taken apart where it is called")]
     fn ask(&self, name: &str) -> Result<(Withdraw, oneshot::Receiver<Result<Guard, Down>>), Down> {
         let mut names = self.shared.settings.resources.iter();
         let resource = names.position(|it| it == name);
