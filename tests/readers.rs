@@ -77,6 +77,16 @@ fn no_more_than_two_read_where_two_may() {
 }
 
 #[test]
+fn a_third_reader_waits_until_one_of_two_has_left() {
+    let mut cell = Seated::<RwBakery<3, Packed, 2>, _>::new(5);
+    let [mut a, mut b, mut c] = cell.seats();
+    let (one, two) = (a.read(), b.read());
+    assert!(c.try_read().is_none());
+    drop(one);
+    assert_eq!(*c.try_read().expect("one has left"), *two);
+}
+
+#[test]
 fn nobody_sees_half_of_a_write_where_tickets_run_out() {
     // Numbers 2 and 3, with a bit for readers.
     nobody_sees_half_of_a_write::<RwBakery<6, Narrow<7>>, 6>(6);

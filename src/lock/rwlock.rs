@@ -17,6 +17,10 @@ const UPGRADABLE: Share = Share { units: HALF, of: MOST_UNITS - 1 };
 const WRITE: Share = Share { units: MOST_UNITS, of: MOST_UNITS };
 
 /// The [`lock_api::RawRwLock`] of [`BakeryRwLock`]: four words.
+///
+/// # Unlocking
+/// Unlocking may still use the lock after it is free, to look for threads to wake. Safe code cannot
+/// tell: see [`Pooled`](crate::lock::Pooled#unlocking).
 pub struct RawBakeryRwLock<P = Strict>(Gate<P>);
 
 /// The state of a reader's guard. It may be sent to another thread.
