@@ -70,9 +70,9 @@ async fn a_holder_in_a_minority_is_overtaken_and_what_it_writes_is_refused() {
     *register.write(old.fence()).expect("it is the first") = "old";
     let minority = [NodeId(0), NodeId(1)];
     cluster.wires.cut_off(&minority, NODES);
-    within(old.lost()).await;
-    assert!(!old.is_valid());
     let new = cluster.lock(3).await;
+    assert!(!old.is_valid(), "its lease ended before it was overtaken");
+    within(old.lost()).await;
     assert!(new.fence() > old.fence());
     assert!(new.perhaps_inside().contains(NodeId(0)), "{new:?}");
     *register.write(new.fence()).expect("it is the latest") = "new";

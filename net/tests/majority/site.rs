@@ -358,3 +358,23 @@ fn letters_of_an_earlier_view_let_two_in() {
 fn three_sites_through_a_change_of_the_view() {
     holds(views(suzuki_kasami(3), 3, 1, &[1, 1, 0]));
 }
+
+#[test]
+fn a_site_that_was_out_for_a_view_that_it_has_not_seen_has_lost_its_guard() {
+    let mut roster = Roster::new(2);
+    let admit = |node, beat| Command::Admit { node: NodeId(node), incarnation: 1, beat };
+    roster.apply(&admit(0, 1)).expect("it is new");
+    let mut site = Site::new(suzuki_kasami(2), NodeId(0), 1, 2, 1);
+    site.install(&roster);
+    let entered = site.request(0).expect("it is outside");
+    assert!(matches!(entered[..], [Output::Enter(0, _)]), "it is alone");
+    // A view that only admits another takes nothing from it.
+    roster.apply(&admit(1, 1)).expect("it is new");
+    assert_eq!(site.install(&roster), []);
+    let exclude = Command::Exclude { node: NodeId(0), incarnation: 1, beat: 1 };
+    roster.apply(&exclude).expect("it has not beaten since");
+    roster.apply(&admit(0, 2)).expect("it is back");
+    assert_eq!(site.install(&roster), [Output::Lost(0)]);
+    let told = Letter::Free { resource: 0, fence: None };
+    assert_eq!(site.release(0), Ok(vec![Output::Send(NodeId(1), told)]), "now it is free");
+}
