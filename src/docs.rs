@@ -53,7 +53,7 @@ macro_rules! of_messages {
     () => {
         items! {
             "crate::": "message";
-            "crate::docs::": "elections", "explored", "failures", "messages", "proofs",
+            "crate::docs::": "elections", "explored", "failures", "messages", "net", "proofs",
                 "remedies";
             "crate::message::": "Bully", "BullyHalt", "BullyHalt::gated", "ChangRoberts", "Echo",
                 "Elected", "Elected::planned", "Election", "Epoch", "Extinction", "Graph", "LeLann",
@@ -90,6 +90,7 @@ macro_rules! of_messages {
             "elections" => "https://docs.rs/exclusion/latest/exclusion/docs/elections/index.html";
             "explored" => "https://docs.rs/exclusion/latest/exclusion/docs/explored/index.html";
             "failures" => "https://docs.rs/exclusion/latest/exclusion/docs/failures/index.html";
+            "net" => "https://docs.rs/exclusion/latest/exclusion/docs/net/index.html";
             "messages" => "https://docs.rs/exclusion/latest/exclusion/docs/messages/index.html";
             "proofs" => "https://docs.rs/exclusion/latest/exclusion/docs/proofs/index.html";
             "remedies" => "https://docs.rs/exclusion/latest/exclusion/docs/remedies/index.html";
@@ -170,6 +171,11 @@ pub mod failures {}
 #[doc = include_str!("../docs/remedies.md")]
 pub mod remedies {}
 
+#[cfg(feature = "message")]
+#[doc = labels!()]
+#[doc = include_str!("../docs/net.md")]
+pub mod net {}
+
 #[doc = labels!()]
 #[doc = include_str!("../docs/verification.md")]
 pub mod verification {}
@@ -207,12 +213,13 @@ pub struct Readme;
 
 #[cfg(all(test, feature = "message"))]
 mod tests {
-    const PAGES: [&str; 11] = [
+    const PAGES: [&str; 12] = [
         include_str!("../docs/shared-memory.md"),
         include_str!("../docs/messages.md"),
         include_str!("../docs/elections.md"),
         include_str!("../docs/failures.md"),
         include_str!("../docs/remedies.md"),
+        include_str!("../docs/net.md"),
         include_str!("../docs/verification.md"),
         include_str!("../docs/explored.md"),
         include_str!("../docs/proofs.md"),

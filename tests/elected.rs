@@ -243,6 +243,29 @@ fn a_lock_that_lets_in_several_says_so_before_anybody_leads() {
     assert_eq!(report.entries, 12);
 }
 
+#[cfg(feature = "check")]
+#[test]
+fn everything_that_can_happen_to_a_lock_that_starts_from_an_election_is_explored() {
+    use exclusion::message::check::{Check, Checker, Model, Timers};
+
+    let line = Graph::line(3).unwrap();
+    let raymond: Vec<Elected<Extinction, Raymond>> =
+        Elected::cluster(Extinction::over(&line), [0, 2].map(NodeId));
+    let checker = Check::new(raymond).checker().spawn_bfs().join();
+    checker.assert_properties();
+    assert!(checker.unique_state_count() > 1000);
+
+    let central: Vec<Elected<Bully, CentralCoordinator>> =
+        Elected::cluster(Bully::cluster(3).unwrap(), [NodeId(0)]);
+    let check = Check::new(central).timers(Timers::Timed);
+    check.checker().spawn_bfs().join().assert_properties();
+
+    let complete = Topology::complete(3).unwrap();
+    let token: Vec<Elected<Extinction, Renamed<SuzukiKasami>>> =
+        Elected::planned(complete, Extinction::over(&line), [NodeId(1)]).unwrap();
+    Check::new(token).checker().spawn_bfs().join().assert_properties();
+}
+
 /// What was found to be wrong with an elected coordinator, of what must hold whoever goes down.
 #[cfg(feature = "check")]
 fn wrong_with<E>(check: exclusion::message::check::Check<E>) -> Vec<&'static str>

@@ -11,7 +11,7 @@ use shuttle::thread;
 
 use crate::chance::Chance;
 use crate::lock::Policy;
-use crate::lock::counting::{AtomicUsize, Backoff};
+use crate::lock::counting::AtomicUsize;
 use crate::lock_api::{RwLockReadGuard, RwLockWriteGuard};
 use crate::trials::{Data, how_many_threads, patience, run_threads};
 use crate::{BakeryMutex, BakerySemaphore, PolicyCondvar, PolicyRwLock};
@@ -195,7 +195,6 @@ pub fn condition<P: Policy>(seed: u64) {
         let handles: Vec<_> = (0..threads).map(|_| run(chance.bits())).collect();
         // Those that nobody else will notify.
         loop {
-            let backoff = Backoff::new();
             let busy = notices.busy.load(Relaxed);
             if busy == 0 {
                 break;
@@ -205,7 +204,7 @@ pub fn condition<P: Policy>(seed: u64) {
                 notices.sent.fetch_add(condvar.notify_all(), Relaxed);
                 drop(guard);
             }
-            backoff.snooze();
+            thread::yield_now();
         }
         handles.into_iter().for_each(|handle| handle.join().expect("no thread panics"));
     });

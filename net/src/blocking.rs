@@ -103,3 +103,45 @@ impl Handle {
         self.runtime.block_on(self.handle.try_lock())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::membership::tests::cluster;
+    use crate::scratch::Folder;
+
+    #[test]
+    fn a_program_without_a_runtime_takes_turns_with_another() {
+        let folder = Folder::new("blocking");
+        let (text, keys) = cluster(2, "suzuki_kasami");
+        let bind = |_| std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+        let sockets: Vec<_> = (0..2).map(bind).collect();
+        let port = |place: usize| sockets[place].local_addr().unwrap().port().to_string();
+        let text = text.replace("7101", &port(0)).replace("7102", &port(1));
+        drop(sockets);
+        let start = |me: u32| {
+            let (configuration, secret) = (text.parse().unwrap(), keys[me as usize - 1].clone());
+            let data = folder.path().join(me.to_string());
+            Node::start(Settings { configuration, me, secret, data }).unwrap()
+        };
+        let nodes = [start(1), start(2)];
+        let limit = Duration::from_secs(60);
+        let mut last = None;
+        for node in nodes.iter().cycle().take(6) {
+            let guard = node.handle("one").unwrap().lock_within(limit).unwrap();
+            assert!(Some(guard.fence()) > last, "fences grow");
+            last = Some(guard.fence());
+        }
+        let guard = nodes[0].handle("one").unwrap().lock().unwrap();
+        assert_eq!(nodes[1].handle("one").unwrap().try_lock().unwrap_err(), Down::Busy);
+        assert!(nodes[0].status().unwrap().epoch.is_some());
+        drop(guard);
+        let [first, second] = nodes;
+        first.shutdown();
+        let down = second.handle("one").unwrap().unless_incomplete();
+        while let Ok(guard) = down.lock() {
+            drop(guard);
+        }
+        second.shutdown();
+    }
+}

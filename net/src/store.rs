@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `lock` | locked by the process of the node, as long as it runs: a second one is refused |
 //! | `record` | incarnation, epoch and lives, with a checksum; replaced as a whole |
-//! | `inside/` | a file for each command that a life of the node has let in, locked by the command |
+//! | `inside/` | a file for each command that the node has let in, locked by the command |
 //! | `control` | the socket of the commands on this machine |
 
 use std::error::Error;

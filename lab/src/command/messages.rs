@@ -4,6 +4,7 @@ use clap::Args;
 use exclusion::message::registry::{ALGORITHMS, Algorithm, Size};
 use lab::count::criteria::{self, Compare};
 use lab::count::messages::{AtWaiting, Load, Measure, table, waiting_table};
+use lab::label::wrapped;
 use serde::Serialize;
 
 use super::names;
@@ -92,7 +93,8 @@ impl Messages {
             .collect();
         say(criteria::table(&rows.into_iter().map(|(_, row)| row).collect::<Vec<_>>()));
         if !several.is_empty() {
-            say(format_args!("Inside at a time may be {}.", several.join(", ")));
+            let several = format!("Inside at a time may be {}.", several.join(", "));
+            say(wrapped("", &several).trim_end());
         }
         Ok(true)
     }

@@ -1,7 +1,7 @@
 //! Small runs in which a node dies inside, and the others go on without it.
 
 use exclusion::message::registry::{Algorithm, Shipped, Size, Visitor};
-use exclusion::message::sim::{Delay, Fault, Simulation, Workload};
+use exclusion::message::sim::{Delay, Fault, Notices, Simulation, Workload};
 use exclusion::message::{NodeId, Recovering, Trace};
 
 use crate::played::Played;
@@ -50,6 +50,8 @@ impl Visitor for Dies {
             .inside(Delay::Constant(4.0))
             .workload(Workload::Script(wanted.to_vec()))
             .fault_at(DIES_AT, Fault::Crash(NodeId(1)))
+            .notices(Notices::ToAll)
+            .ignoring_refused()
             .traced()
             .run()
             .map_err(|error| error.to_string())?;

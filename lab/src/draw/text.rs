@@ -124,9 +124,9 @@ mod tests {
   step  n0                      n1
      1  ● wants in              │
      2  │                       ● wants in
-     3  │─────── REQUEST ──────▶│
+     3  │──────── REQUEST ─────▶│
         │                       █ enters
-     4  │◀────── REQUEST ───────│
+     4  │◀─────── REQUEST ──────│
         █ enters                │
 
   !!    n0 and n1 inside together

@@ -3,7 +3,7 @@
 //! | rule | why |
 //! |---|---|
 //! | of two nodes the one with the smaller number dials | no two dials cross |
-//! | a session that a peer dials ends the one before it | the peer has noticed first that it is over |
+//! | a session that a peer dials ends the one before it | the peer has noticed first |
 //! | both sides are authenticated by their public keys | a node that is no member is refused |
 //! | the name of the protocol has its version | another version is refused in the handshake |
 //! | a stream in each direction, and no more | order |

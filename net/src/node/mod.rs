@@ -127,7 +127,8 @@ impl Node {
 
     /// An operator says that nothing of the node of this number is running, and that it may begin
     /// anew without its memory. All other nodes must be told. Of this word nothing is checked: if
-    /// it is wrong, two may be inside.
+    /// it is wrong, two may be inside. If all nodes lose their memory before an epoch has begun
+    /// among them, nobody knows the greatest fence, and fences begin anew.
     ///
     /// # Errors
     /// If there is no such peer, or the cluster is whole. The text says which.

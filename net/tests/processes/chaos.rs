@@ -5,14 +5,14 @@
 //! node with one precaution left out is caught: see `mutants`.
 
 use std::fs;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, RwLock};
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 use stateright::semantics::{ConsistencyTester, LinearizabilityTester, SequentialSpec};
 
-use super::harness::{Cluster, Plan, SplitMix, setting};
+use super::harness::{Cluster, Plan, SplitMix, setting, wait_for};
 
 /// A register that gives back the value before.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -51,14 +51,33 @@ struct Done {
     ended: Instant,
 }
 
+/// What users and faults share.
+#[derive(Default)]
+struct Stage {
+    over: AtomicBool,
+    all: Mutex<Vec<Done>>,
+    /// Of each node: read by every command that it is asked to let in.
+    commands: [RwLock<()>; 3],
+}
+
+/// Ends the users when it is dropped, also if something fails.
+struct Over<'a>(&'a Stage);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.0.over.store(true, Ordering::SeqCst);
+    }
+}
+
 /// One user until it is time: swaps as often as it can.
-fn swap_until(cluster: &Cluster, user: u32, over: &AtomicBool, all: &Mutex<Vec<Done>>) {
+fn swap_until(cluster: &Cluster, user: u32, stage: &Stage) {
     let mut count = 0;
-    while !over.load(Ordering::SeqCst) {
+    while !stage.over.load(Ordering::SeqCst) {
         count += 1;
         let (value, began) = (u64::from(user) * 1_000_000 + count, Instant::now());
         // Each user goes from node to node.
         let id = 1 + (user + count as u32) % 3;
+        let _runs = stage.commands[id as usize - 1].read().unwrap();
         let mut command = cluster.locking(id, &["--within", "2"], SWAP);
         let output = command.env("VALUE", value.to_string()).output().unwrap();
         let ended = Instant::now();
@@ -67,7 +86,7 @@ fn swap_until(cluster: &Cluster, user: u32, over: &AtomicBool, all: &Mutex<Vec<D
                 let text = String::from_utf8_lossy(&output.stdout);
                 // No word: it was fenced off, or was not alone. Both are in the file.
                 if let Ok(old) = text.trim().parse() {
-                    all.lock().unwrap().push(Done { user, value, old, began, ended });
+                    stage.all.lock().unwrap().push(Done { user, value, old, began, ended });
                 }
             }
             // Not let in: nothing has happened.
@@ -95,10 +114,10 @@ fn is_linearizable(start: u64, all: &[Done]) -> bool {
 }
 
 /// What befalls a node, which is all right afterwards.
-fn befall(cluster: &Cluster, random: &mut SplitMix, can_wipe: bool) -> String {
+fn befall(cluster: &Cluster, random: &mut SplitMix, stage: &Stage) -> String {
     let id = 1 + random.below(3) as u32;
     let pause = Duration::from_millis(random.below(1500));
-    match random.below(if can_wipe { 4 } else { 3 }) {
+    match random.below(4) {
         0 => {
             cluster.kill(id);
             std::thread::sleep(pause / 4);
@@ -119,11 +138,18 @@ fn befall(cluster: &Cluster, random: &mut SplitMix, can_wipe: bool) -> String {
             cluster.kill(id);
             fs::remove_dir_all(cluster.path(&format!("{id}.data"))).unwrap();
             cluster.start(id);
-            // Nothing of it runs any more after a while, and the operator says so.
-            std::thread::sleep(Duration::from_millis(500) + pause);
+            std::thread::sleep(Duration::from_millis(300) + pause);
+            // The operator takes it in when nothing of it runs any more, and before any other
+            // loses its memory.
+            let nothing_runs = stage.commands[id as usize - 1].write().unwrap();
             for other in (1..=3).filter(|other| *other != id) {
-                cluster.do_at(other, &["replace", &id.to_string()]);
+                // A node that has not noticed yet that it is gone does not listen.
+                let id = id.to_string();
+                let told = || cluster.do_at(other, &["replace", &id]).status.success();
+                wait_for("the word of the operator", told);
             }
+            drop(nothing_runs);
+            cluster.must_enter(id);
             format!("node {id} is wiped")
         }
     }
@@ -137,18 +163,18 @@ fn chaos(plan: Plan, seed: u64, length: Duration) -> Result<usize, String> {
     let (since, mut swaps, mut start) = (Instant::now(), 0, 0);
     // In turns, each of which ends with all users done: long histories are costly to judge.
     while since.elapsed() < length {
-        let (over, all) = (AtomicBool::new(false), Mutex::new(Vec::new()));
+        let stage = Stage::default();
         std::thread::scope(|scope| {
-            let (cluster, over, all) = (&cluster, &over, &all);
+            let (cluster, stage) = (&cluster, &stage);
             for user in 1..=3 {
-                scope.spawn(move || swap_until(cluster, user, over, all));
+                scope.spawn(move || swap_until(cluster, user, stage));
             }
+            let _over = Over(stage);
             for _ in 0..3 {
-                println!("{:?}: {}", since.elapsed(), befall(cluster, &mut random, true));
+                println!("{:?}: {}", since.elapsed(), befall(cluster, &mut random, stage));
             }
-            over.store(true, Ordering::SeqCst);
         });
-        let all = all.into_inner().unwrap();
+        let all = stage.all.into_inner().unwrap();
         if let Ok(wrong) = fs::read_to_string(cluster.path("wrong")) {
             return Err(wrong);
         }

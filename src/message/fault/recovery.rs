@@ -250,7 +250,8 @@ impl<B: Blueprint> Recovering<B> {
     }
 
     /// Keeps a message until its view is installed. If there are too many, one of them would have
-    /// to be dropped, and with it perhaps a token: so a view is called in which none of them counts.
+    /// to be dropped, and with it perhaps a token: so a view is called in which none of them
+    /// counts.
     fn keep(
         &mut self,
         from: NodeId,

@@ -55,7 +55,8 @@ impl Bench {
         let folder = std::env::temp_dir().join(format!("exclusion-bench-{}", std::process::id()));
         std::fs::create_dir_all(&folder).map_err(Failure::of)?;
         println!(
-            "| algorithm | messages, alone | alone | floor | floor / alone | entries/s, all | messages, all |"
+            "| algorithm | messages, alone | alone | floor | floor / alone | entries/s, all | \
+             messages, all |"
         );
         println!("|---|---|---|---|---|---|---|");
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();

@@ -21,7 +21,7 @@
 //! | [`CentralCoordinator`] | [`Succession`]: an election, and a desk from what the clients say |
 //! | [`SuzukiKasami`], [`RicartAgrawalaToken`] | [`Regenerating`]: a census, perhaps a new token |
 //! | [`TokenRing`] | [`MendedRing`]: closed around the dead, perhaps with a new token |
-//! | [`Raymond`], [`NaimiTrehel`], [`NaimiTrehelQueue`] | [`Rerooting`]: another tree, around the token |
+//! | [`Raymond`], [`NaimiTrehel`], [`NaimiTrehelQueue`] | [`Rerooting`]: a tree around the token |
 //!
 //! # What the detector promises
 //!
