@@ -11,23 +11,32 @@ for component in rustfmt clippy; do
     cargo "${component/rustfmt/fmt}" --version >/dev/null 2>&1 || rustup component add "$component"
 done
 
-# The report is looked at in a browser.
+# The report is looked at in a browser. Without one the other tests still run, and at the end it is said.
+without_browser=()
 if ! command -v "${CHROMIUM:-chromium}" >/dev/null; then
-    step "installing Chromium, for the test of the report"
-    if ! { apt-get update && apt-get install -y --no-install-recommends chromium fonts-dejavu-core; } >/dev/null; then
-        echo "install Chromium, or name it with CHROMIUM, and try again" >&2
-        exit 1
+    if command -v apt-get >/dev/null; then
+        step "installing Chromium, only for the test of the report (a few minutes, once)"
+        { apt-get update && apt-get install -y --no-install-recommends chromium fonts-dejavu-core; } >/dev/null || true
+    fi
+    if ! command -v "${CHROMIUM:-chromium}" >/dev/null; then
+        echo "There is no browser, and none could be installed: the tests of the report are left out." >&2
+        echo "Install Chromium, or name it: CHROMIUM=/path/to/chromium ./test.sh" >&2
+        without_browser=(--skip in_a_browser)
     fi
 fi
 
 if ! command -v python3 >/dev/null; then
     step "installing Python, for the proofs"
-    { apt-get update && apt-get install -y --no-install-recommends python3; } >/dev/null
+    if ! { command -v apt-get && apt-get update && apt-get install -y --no-install-recommends python3; } >/dev/null; then
+        echo "There is no Python, and it could not be installed: the proofs are left out." >&2
+    fi
 fi
 
 # What is proved for any number of nodes. It installs the solver, if it can.
 step proofs/check
-proofs/check || { status=$?; [ "$status" -eq 77 ] && echo "skipped: there is no solver" || exit "$status"; }
+if command -v python3 >/dev/null; then
+    proofs/check || { status=$?; [ "$status" -eq 77 ] && echo "skipped: there is no solver" || exit "$status"; }
+fi
 
 run cargo fmt --all --check
 run cargo fmt --all --check --manifest-path loom-tests/Cargo.toml
@@ -49,7 +58,7 @@ run cargo doc -p exclusion --no-default-features --features std --no-deps
 unset RUSTDOCFLAGS
 
 # Tests and doc tests, debug and release: the optimiser is part of what is tested.
-run cargo test --locked --workspace --all-features
+run cargo test --locked --workspace --all-features -- "${without_browser[@]}"
 run cargo test --locked --release -p exclusion --all-features --tests
 run cargo run --locked --example drop_in
 run cargo run --locked --example both_ways
@@ -81,3 +90,7 @@ loom() { step "loom-tests: $*"; (cd loom-tests && "$@"); }
 loom cargo clippy --locked --workspace --all-targets -- -D warnings
 loom cargo test --locked --workspace
 loom cargo run --locked -p downstream --example own_type
+
+if [ "${#without_browser[@]}" -gt 0 ]; then
+    step "all that was run holds; the report was not looked at: there is no browser"
+fi

@@ -6,6 +6,7 @@
 //! ```
 
 use std::collections::VecDeque;
+use std::hint::black_box;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::thread;
 
@@ -13,12 +14,17 @@ use exclusion::BakeryMutex;
 
 const PRODUCERS: u64 = 4;
 const WORKERS: usize = 4;
-const JOBS: u64 = 20_000;
+const JOBS: u64 = 5_000;
 
 /// Jobs that are to be done, and how many will still be brought.
 struct Queue {
     jobs: VecDeque<u64>,
     to_come: u64,
+}
+
+/// What takes a while for each job that comes in.
+fn stamp(job: u64) -> u64 {
+    (0..300).fold(job, |stamp, round| black_box(stamp).rotate_left(5) ^ round)
 }
 
 fn main() {
@@ -38,6 +44,7 @@ fn main() {
                 for job in 0..JOBS {
                     queue.with(|queue| {
                         count(me);
+                        stamp(job);
                         queue.jobs.push_back(producer * JOBS + job);
                         queue.to_come -= 1;
                     });

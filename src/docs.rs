@@ -28,7 +28,7 @@ macro_rules! of_locks {
             "crate::lock::raw::": "Bakery", "BlackWhiteBakery", "Packed", "Padded", "Peterson",
                 "PetersonSwap", "Priority", "RawLock", "RwBakery", "Tournament", "Waiting",
                 "Withdrawn";
-            "crate::docs::": "cost", "mutants", "shared_memory", "verification", "which_lock";
+            "crate::docs::": "cost", "mutants", "parity", "shared_memory", "verification", "which_lock";
         }
     };
 }
@@ -72,9 +72,10 @@ macro_rules! of_messages {
                 "Claims::order", "Claims::token", "Machine::CHANNELS",
                 "Protocol::WITHDRAWS";
             "crate::message::fault::": "remedy";
-            "crate::message::fault::remedy::": "MendedRing", "Regenerating", "Succession", "Surviving";
+            "crate::message::fault::remedy::": "MendedRing", "Regenerating", "Rerooting",
+                "Succession", "Surviving";
             "crate::message::banta_efficient::": "Late::Hardened", "Late::Strict";
-            "crate::message::sim::": "Delay", "Report", "Workload";
+            "crate::message::sim::": "Delay", "Report", "Simulation::patience", "Workload";
             "crate::message::actor::": "Assembly", "Builder::period", "Builder::traced", "Cluster::shutdown",
                 "Down", "Handle::lock_timeout";
         }

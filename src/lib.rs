@@ -70,18 +70,23 @@
 //! `./test.sh` runs every check. `lab diagram` draws what the nodes say to each other; this is
 //! Ricart and Agrawala, with three of them:
 //!
-#![doc = concat!("<div>", include_str!("../docs/ricart_agrawala.svg"), "</div>")]
+#![doc = concat!(
+    "<style>.drawn svg{max-width:100%;height:auto}</style><div class=\"drawn\">",
+    include_str!("../docs/ricart_agrawala.svg"),
+    "</div>"
+)]
 //!
 //! # The book
 //!
 //! - [`shared_memory`](docs::shared_memory): how the locks work, from the registers up to `lock()`.
-//! - [`messages`]: the distributed algorithms, how to run them, and which to choose.
-//! - [`verification`](docs::verification): how this crate knows that it is right.
-//! - [`explored`]: what was explored of the algorithms.
-//! - [`proofs`]: what is proved for any number of nodes.
 //! - [`which_lock`](docs::which_lock): which lock when, by measurement.
 //! - [`parity`](docs::parity): what a program needs that leaves `parking_lot`.
 //! - [`cost`](docs::cost): what an entry costs by the number of threads, counted.
+//! - [`messages`]: the distributed algorithms, how to run them, and which to choose. Then elections,
+//!   failures and remedies.
+//! - [`verification`](docs::verification): how this crate knows that it is right.
+//! - [`proofs`]: what is proved for any number of nodes.
+//! - [`explored`]: appendix, what was explored of the algorithms.
 //!
 //! # When not to use it
 //!
@@ -189,4 +194,4 @@ pub use lock::{
     RawBakeryMutex, RawTournamentMutex, Strict, TournamentMutex, TournamentMutexGuard,
 };
 #[cfg(all(feature = "std", target_has_atomic = "ptr"))]
-pub use lock::{BakeryReentrantMutex, BakeryReentrantMutexGuard};
+pub use lock::{BakeryReentrantMutex, BakeryReentrantMutexGuard, PolicyReentrantMutex};

@@ -26,6 +26,7 @@ for_each_policy! {
     nobody_is_there_to_notify
     one_is_notified_and_that_is_said
     each_of_ten_is_notified_at_once_and_all_are_counted
+    each_of_seventy_is_notified_at_once_and_all_are_counted
     one_notification_moves_one_thread
     a_wait_for_a_condition_ends_when_it_holds
     a_wait_times_out_and_not_before
@@ -34,6 +35,7 @@ for_each_policy! {
     a_condition_that_holds_in_time_does_not_time_out
     two_mutexes_at_a_time_panic_and_leave_the_guard_valid
     one_mutex_after_another_is_fine
+    once_all_have_left_another_mutex_is_fine
     threads_are_served_in_the_order_in_which_they_came
     tokens_are_neither_lost_nor_made
     tokens_are_neither_lost_nor_made_as_time_passes
@@ -86,9 +88,18 @@ fn one_is_notified_and_that_is_said<P: Policy>() {
 }
 
 fn each_of_ten_is_notified_at_once_and_all_are_counted<P: Policy>() {
+    all_are_notified_at_once::<P>(10);
+}
+
+/// More than one look at the line finds in their order.
+fn each_of_seventy_is_notified_at_once_and_all_are_counted<P: Policy>() {
+    all_are_notified_at_once::<P>(70);
+}
+
+fn all_are_notified_at_once<P: Policy>(threads: usize) {
     let pair = Pair::<_, P>::new(0);
     thread::scope(|scope| {
-        for _ in 0..10 {
+        for _ in 0..threads {
             scope.spawn(|| {
                 let mut count = pair.data.lock();
                 *count += 1;
@@ -96,8 +107,8 @@ fn each_of_ten_is_notified_at_once_and_all_are_counted<P: Policy>() {
                 *count -= 1;
             });
         }
-        await_data(&pair, |count| *count == 10);
-        assert_eq!(pair.condvar.notify_all(), 10);
+        await_data(&pair, |count| *count == threads);
+        assert_eq!(pair.condvar.notify_all(), threads);
         assert_eq!(pair.condvar.notify_all(), 0);
     });
     assert_eq!(*pair.data.lock(), 0);
@@ -210,6 +221,31 @@ fn one_mutex_after_another_is_fine<P: Policy>() {
         let mut guard = mutex.lock();
         assert!(condvar.wait_for(&mut guard, Duration::from_millis(1)).timed_out());
     }
+}
+
+/// The line of the first mutex stays in use, so that the second has another.
+fn once_all_have_left_another_mutex_is_fine<P: Policy>() {
+    let pair = Pair::<_, P>::new(0);
+    let (stays, other) = (PolicyCondvar::<P>::new(), BakeryMutex::<_, P>::with_policy(()));
+    thread::scope(|scope| {
+        for condvar in [&stays, &pair.condvar] {
+            let pair = &pair;
+            scope.spawn(move || {
+                let mut count = pair.data.lock();
+                *count += 1;
+                condvar.wait(&mut count);
+                *count -= 1;
+            });
+        }
+        await_data(&pair, |count| *count == 2);
+        assert_eq!(pair.condvar.notify_all(), 1);
+        await_data(&pair, |count| *count == 1);
+        let soon = Duration::from_millis(1);
+        assert!(pair.condvar.wait_for(&mut pair.data.lock(), soon).timed_out());
+        let mut guard = other.lock();
+        assert!(pair.condvar.wait_for(&mut guard, soon).timed_out());
+        assert!(stays.notify_one());
+    });
 }
 
 fn threads_are_served_in_the_order_in_which_they_came<P: Policy>() {

@@ -228,6 +228,38 @@ fn no_line_of_prose_is_too_long() {
     }
 }
 
+/// Thirty seconds are enough for it.
+#[test]
+fn the_readme_is_short() {
+    let readme = fs::read_to_string(root().join("README.md")).expect("it is there");
+    let words = readme.split_whitespace().count();
+    assert!(words < 900, "{words} words");
+}
+
+/// Each page leads to the one before it and to the one after it, and the appendix is the last.
+#[test]
+fn the_pages_of_the_book_lead_from_one_to_the_next() {
+    let file = |label: &str| format!("docs/{}.md", label.replace('_', "-"));
+    let read = |label: &str| fs::read_to_string(root().join(file(label))).expect("a page");
+    let beside = |text: &str, word: &str| {
+        let (_, rest) = text.rsplit_once(word)?;
+        let label = rest.split("[`").nth(1)?.split("`]").next()?;
+        Some(label.to_owned())
+    };
+    let mut pages = vec!["shared_memory".to_owned()];
+    while let Some(next) = beside(&read(pages.last().expect("one")), "Next: [") {
+        assert_eq!(beside(&read(&next), "Previous: [").as_ref(), pages.last(), "{next}");
+        assert!(!pages.contains(&next), "{next} comes twice");
+        pages.push(next);
+    }
+    let folder = fs::read_dir(root().join("docs")).expect("the pages are there");
+    let all = folder.filter(|file| {
+        file.as_ref().is_ok_and(|file| file.path().extension().is_some_and(|it| it == "md"))
+    });
+    assert_eq!(pages.len(), all.count(), "{pages:?}");
+    assert_eq!(pages.last().map(String::as_str), Some("explored"));
+}
+
 /// The comments of a source that are wider than prose may be.
 fn wide_comments(source: &str) -> impl Iterator<Item = &str> {
     let comments = source.lines().filter(|line| line.trim_start().starts_with("//"));
@@ -324,5 +356,25 @@ fn what_is_quoted_for_contributors_stands_in_the_sources() {
     assert!(quoted.len() > 20, "only {} lines are", quoted.len());
     for line in quoted {
         assert!(sources.contains(line), "'{line}' is in no source");
+    }
+}
+
+/// The table of questions in docs/failures.md names tests that there are.
+#[test]
+fn each_of_the_ten_questions_is_answered_by_a_test() {
+    let page = fs::read_to_string(root().join("docs/failures.md")).expect("a page");
+    let (_, rest) = page.split_once("<!-- ten -->\n").expect("the page has a marker");
+    let (table, _) = rest.split_once("<!-- /ten -->").expect("the page has a second marker");
+    let rows: Vec<_> = table.lines().skip(2).collect();
+    assert_eq!(rows.len(), 10);
+    for row in rows {
+        let quoted: Vec<_> = row.split('`').skip(1).step_by(2).collect();
+        let [file, tests @ ..] = &quoted[..] else { panic!("no test answers {row}") };
+        assert!(!tests.is_empty(), "no test answers {row}");
+        let source = fs::read_to_string(root().join(file)).expect("a file of tests");
+        for test in tests {
+            let named = format!("#[test]\nfn {test}() {{");
+            assert!(source.contains(&named), "{file} has no test '{test}'");
+        }
     }
 }

@@ -11,11 +11,11 @@ use exclusion::message::banta_efficient::Late;
 use exclusion::message::ring_election::{Announcement, Choice};
 use exclusion::message::sim::{Delay, Simulation, Workload};
 use exclusion::message::{
-    BantaEfficient, BantaFair, BantaK, BantaSimple, Bully, BullyHalt, CentralCoordinator, ChangRoberts,
-    Claims, ClusterError, Echo, Elected, Election, Extinction, Graph, Inherits, Input, LeLann, Message,
-    NaimiTrehel, NaimiTrehelQueue, NodeId, Protocol, Raymond, Renamed, RicartAgrawalaToken,
-    RingElection, SinghalHeuristic, SuzukiKasami, SuzukiKasamiFifo, SuzukiKasamiFifoRing,
-    TellsAll, TokenRing, Topology, Tree, banta_k, elected, raymond, replay,
+    BantaEfficient, BantaFair, BantaK, BantaSimple, Bully, BullyHalt, CentralCoordinator,
+    ChangRoberts, Claims, ClusterError, Echo, Elected, Election, Extinction, Graph, Inherits,
+    Input, LeLann, Message, NaimiTrehel, NaimiTrehelQueue, NodeId, Protocol, Raymond, Renamed,
+    RicartAgrawalaToken, RingElection, SinghalHeuristic, SuzukiKasami, SuzukiKasamiFifo,
+    SuzukiKasamiFifoRing, TellsAll, TokenRing, Topology, Tree, banta_k, elected, raymond, replay,
 };
 
 /// Users that come before, while and after the leader is elected are all served, whatever the

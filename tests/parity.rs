@@ -220,7 +220,8 @@ macro_rules! rows {
             fn a_read_write_lock_is_locked_in_all_ways() {
                 *RWLOCK.write() += 1;
                 assert!(RWLOCK.try_read().is_some() && RWLOCK.try_write().is_some());
-                assert!(RWLOCK.try_read_for(SOON).is_some() && RWLOCK.try_write_for(SOON).is_some());
+                assert!(RWLOCK.try_read_for(SOON).is_some());
+                assert!(RWLOCK.try_write_for(SOON).is_some());
                 assert!(RWLOCK.try_read_until(Instant::now()).is_some());
                 assert!(RWLOCK.try_write_until(Instant::now()).is_some());
                 assert!(!RWLOCK.is_locked() && !RWLOCK.is_locked_exclusive());

@@ -40,6 +40,9 @@ for_each_policy! {
     one_thread_may_read_a_hundred_times
     many_readers_are_counted
     a_writer_waits_for_the_last_of_many_readers
+    the_next_upgradable_reader_comes_while_others_read
+    one_that_gives_up_behind_another_leaves_no_trace
+    a_fair_unlock_lets_nobody_pass_the_head
     readers_see_no_half_of_a_write
     threads_that_give_up_hinder_nobody
     readers_read_while_a_writer_counts
@@ -86,6 +89,7 @@ fn what_times_out_does_so_and_not_before<P: Policy>() {
     assert!(start.elapsed() >= wait);
     assert!(lock.try_write_until(Instant::now() + wait).is_none());
     drop(writer);
+    assert!(lock.try_read().is_some() && lock.try_write().is_some(), "nobody is left in line");
     assert!(lock.try_read_until(Instant::now()).is_some());
     assert!(lock.try_write_for(Duration::MAX).is_some());
 }
@@ -204,13 +208,14 @@ fn an_upgrade_that_times_out_leaves_all_as_it_was<P: Policy>() {
     thread::scope(|scope| {
         let wait = Duration::from_millis(100);
         let upgrade =
-            scope.spawn(|| RwLockUpgradableReadGuard::try_upgrade_for(upgradable, wait).is_err());
+            scope.spawn(move || RwLockUpgradableReadGuard::try_upgrade_for(upgradable, wait));
         while lock.try_read().is_some() {
             thread::yield_now();
         }
         let late = scope.spawn(|| *lock.read());
-        assert!(upgrade.join().unwrap(), "one reads");
+        let upgradable = upgrade.join().unwrap().expect_err("one reads");
         assert_eq!(late.join().unwrap(), 0, "it is not left in line");
+        drop(upgradable);
     });
     drop(reader);
     assert!(lock.try_write().is_some());
@@ -247,6 +252,81 @@ fn what_was_read_is_still_so_after_an_upgrade<P: Policy>() {
         }
     });
     assert_eq!(lock.into_inner(), (1200, 1200));
+}
+
+/// How many are in line, by what the lock says of itself.
+fn queued<T, P: Policy>(lock: &PolicyRwLock<T, P>, count: usize) {
+    // SAFETY: the raw lock is only printed.
+    while !format!("{:?}", unsafe { lock.raw() }).contains(&format!("queued: {count},")) {
+        thread::yield_now();
+    }
+}
+
+/// One that waits for another upgradable reader is woken though a reader stays.
+fn the_next_upgradable_reader_comes_while_others_read<P: Policy>() {
+    let lock = PolicyRwLock::<_, P>::new(());
+    thread::scope(|scope| {
+        let (reader, first) = (lock.read(), lock.upgradable_read());
+        let next = scope.spawn(|| drop(lock.upgradable_read()));
+        queued(&lock, 1);
+        // It has looked often enough to sleep.
+        thread::sleep(Duration::from_millis(10));
+        drop(first);
+        next.join().unwrap();
+        drop(reader);
+    });
+}
+
+/// It was in line behind the head, and is counted no more.
+fn one_that_gives_up_behind_another_leaves_no_trace<P: Policy>() {
+    let lock = PolicyRwLock::<_, P>::new(0);
+    thread::scope(|scope| {
+        let reader = lock.read();
+        let head = scope.spawn(|| *lock.write() += 1);
+        queued(&lock, 1);
+        thread::sleep(Duration::from_millis(10));
+        let late =
+            scope.spawn(|| lock.try_write_for(Duration::from_millis(20)).map(|mut it| *it += 10));
+        assert_eq!(late.join().unwrap(), None);
+        queued(&lock, 1);
+        drop(reader);
+        head.join().unwrap();
+    });
+    assert_eq!(lock.try_write().as_deref(), Some(&1));
+    assert!(lock.try_read().is_some());
+}
+
+fn a_fair_unlock_lets_nobody_pass_the_head<P: Policy>() {
+    for _ in 0..20 {
+        let lock = PolicyRwLock::<_, P>::new(0);
+        thread::scope(|scope| {
+            let writer = lock.write();
+            scope.spawn(|| *lock.write() += 1);
+            queued(&lock, 1);
+            // It has looked often enough to sleep.
+            thread::sleep(Duration::from_millis(2));
+            RwLockWriteGuard::unlock_fair(writer);
+            assert_eq!(*lock.read(), 1, "it passed the head");
+        });
+    }
+}
+
+/// However many may pass, they may for so long only.
+#[test]
+fn when_the_time_is_up_nobody_passes_the_head() {
+    let lock = PolicyRwLock::<_, Bypass<131_071, 1000>>::new(0);
+    thread::scope(|scope| {
+        let reader = lock.read();
+        scope.spawn(|| *lock.write() += 1);
+        queued(&lock, 1);
+        let passes = (0..20_000).take_while(|_| {
+            thread::sleep(Duration::from_millis(1));
+            lock.try_read().is_some()
+        });
+        assert!(passes.count() < 20_000, "it is passed for ever");
+        drop(reader);
+    });
+    assert_eq!(lock.into_inner(), 1);
 }
 
 fn one_thread_may_read_a_hundred_times<P: Policy>() {
@@ -462,14 +542,6 @@ fn threads_mix_reading_and_writing_at_random<P: Policy>() {
     assert_eq!(lock.into_inner(), written.into_inner() as u64);
 }
 
-/// How many are in line, by what the lock says of itself.
-fn queued<P: Policy>(lock: &PolicyRwLock<Vec<&'static str>, P>, count: usize) {
-    // SAFETY: the raw lock is only printed.
-    while !format!("{:?}", unsafe { lock.raw() }).contains(&format!("queued: {count},")) {
-        thread::yield_now();
-    }
-}
-
 /// No reader is starved by writers, and no writer by readers: each is served after those ahead.
 #[test]
 fn readers_and_writers_are_served_in_the_order_in_which_they_came() {
@@ -498,17 +570,20 @@ fn readers_and_writers_are_served_in_the_order_in_which_they_came() {
 /// While readers read, a newcomer that reads waits behind a writer, unless it may pass.
 #[test]
 fn a_newcomer_passes_a_writer_only_by_the_policy() {
-    fn passes<P: Policy>() -> usize {
+    fn passes<P: Policy>() -> [usize; 2] {
         let lock = PolicyRwLock::<_, P>::new(Vec::new());
-        thread::scope(|scope| {
-            let reader = lock.read();
-            scope.spawn(|| lock.write().push("written"));
-            queued(&lock, 1);
-            let count = (0..9).take_while(|_| lock.try_read().is_some()).count();
-            drop(reader);
-            count
+        // Each head is passed anew.
+        [(); 2].map(|()| {
+            thread::scope(|scope| {
+                let reader = lock.read();
+                scope.spawn(|| lock.write().push("written"));
+                queued(&lock, 1);
+                let count = (0..9).take_while(|_| lock.try_read().is_some()).count();
+                drop(reader);
+                count
+            })
         })
     }
-    assert_eq!(passes::<Strict>(), 0);
-    assert_eq!(passes::<Bypass<3, 60_000_000>>(), 3);
+    assert_eq!(passes::<Strict>(), [0, 0]);
+    assert_eq!(passes::<Bypass<3, 60_000_000>>(), [3, 3]);
 }

@@ -98,6 +98,24 @@ fn a_thread_that_gives_up_lets_those_behind_it_in() {
     assert_eq!(semaphore.available_permits(), 2);
 }
 
+/// The head waits for two, which one of two others gives back.
+#[test]
+fn a_thread_is_woken_when_enough_permits_come_back_and_not_only_when_all_do() {
+    let semaphore = BakerySemaphore::new(3);
+    thread::scope(|scope| {
+        let (two, one) = (semaphore.acquire_many(2), semaphore.acquire());
+        let head = scope.spawn(|| semaphore.acquire_many(2).count());
+        while !format!("{semaphore:?}").contains("queued: 1,") {
+            thread::yield_now();
+        }
+        // It has looked often enough to sleep.
+        thread::sleep(Duration::from_millis(10));
+        drop(two);
+        assert_eq!(head.join().unwrap(), 2);
+        drop(one);
+    });
+}
+
 #[test]
 fn more_permits_than_there_are_cannot_be_asked_for() {
     assert!(catch_unwind(|| BakerySemaphore::new(2).acquire_many(3).count()).is_err());

@@ -10,8 +10,8 @@
 //! | [`draw`] | space-time diagrams and charts |
 //! | [`report`] | one page with all of it |
 //!
-//! Each folder stands by itself; only `command` and `report` bring them together. [`label`] is what
-//! they share.
+//! Each folder stands by itself; only `command` and `report` bring them together. [`label`] and
+//! [`played`] are what they share.
 #![forbid(unsafe_code)]
 
 pub mod cost;
@@ -20,4 +20,5 @@ pub mod draw;
 pub mod explore;
 pub mod label;
 pub mod measure;
+pub mod played;
 pub mod report;

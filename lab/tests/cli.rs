@@ -404,6 +404,84 @@ fn the_criteria_are_objects_with_all_fields() {
     );
 }
 
+/// What people read fits in a terminal of 80 columns.
+#[test]
+fn what_is_printed_fits_in_80_columns() {
+    for arguments in [
+        &["list"][..],
+        &["check", "raymond_k", "--nodes", "2"],
+        &["messages", "--nodes", "4"],
+        &["messages", "--criteria", "--nodes", "4"],
+        &["messages", "--waiting", "3", "--nodes", "7"],
+        &["elect", "bully"],
+        &["faults", "central_coordinator", "--crash", "holder"],
+        &["cost", "bakery", "--threads", "2,4"],
+        &["locks", "--seconds", "0.01", "--rounds", "1", "--workloads", "short", "--threads", "2"],
+    ] {
+        let output = lab(arguments);
+        assert!(output.status.success(), "{arguments:?}: {output:?}");
+        let text = String::from_utf8(output.stdout).expect("text");
+        let wide: Vec<_> = text.lines().filter(|line| line.chars().count() > 80).collect();
+        assert!(!text.is_empty() && wide.is_empty(), "{arguments:?}: {wide:#?}");
+    }
+}
+
+#[test]
+fn an_exploration_says_what_holds() {
+    let text = String::from_utf8(lab(&["check", "lamport", "--nodes", "2"]).stdout).expect("text");
+    // However the lines are broken.
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("always: mutual exclusion"), "{text}");
+    assert!(
+        words.contains("no deadlock") && words.contains("possible: everybody enters"),
+        "{text}"
+    );
+}
+
+/// The tour begins with something to see, before anything is measured.
+#[test]
+fn the_tour_begins_with_a_counterexample() {
+    let mut tour = Serving(
+        Command::new(env!("CARGO_BIN_EXE_lab"))
+            .current_dir(folder("tour"))
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("the lab runs"),
+    );
+    let stdout = BufReader::new(tour.0.stdout.take().expect("it is piped"));
+    let mut seen = Vec::new();
+    for line in stdout.lines().map(|line| line.expect("text")) {
+        seen.push(line);
+        if seen.last().is_some_and(|line| line.contains("wait for ever")) {
+            break;
+        }
+        assert!(seen.len() < 60, "{seen:#?}");
+    }
+    assert!(seen.iter().any(|line| line.contains("1 of 5")), "{seen:#?}");
+    assert!(seen.iter().any(|line| line.contains("▶")), "{seen:#?}");
+    assert!(!seen.iter().any(|line| line.contains("2 of 5")), "{seen:#?}");
+}
+
+/// Whoever reads the page from a pipe is told what is being done.
+#[test]
+fn a_report_says_what_it_does() {
+    let wrong = lab(&["report", "--rounds", "0"]);
+    assert_eq!(wrong.status.code(), Some(2));
+    let mut report = Serving(
+        Command::new(env!("CARGO_BIN_EXE_lab"))
+            .args(["report", "--output", "-", "--rounds", "1", "--seconds", "0.01"])
+            .current_dir(folder("piped"))
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the lab runs"),
+    );
+    let stderr = BufReader::new(report.0.stderr.take().expect("it is piped"));
+    let first: Vec<_> = stderr.lines().take(2).map(|line| line.expect("text")).collect();
+    assert!(first[0].starts_with("1 of 5") && first[1].starts_with("2 of 5"), "{first:?}");
+}
+
 #[test]
 fn the_explorer_serves_on_this_machine() {
     let free = TcpListener::bind("127.0.0.1:0").expect("a free port");

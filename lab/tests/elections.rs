@@ -290,7 +290,10 @@ fn elections_are_explored_with_crashes_and_recoveries() {
     said(&[&["check", "extinction", "--nodes", "4"], &graph[..]].concat());
     for (arguments, says) in [
         (&["bully", "--k", "2"][..], "an election lets nobody in: leave --k out"),
-        (&["lamport", "--crashes", "1"], "locks that start from one, are explored so: leave --crashes out"),
+        (
+            &["lamport", "--crashes", "1"],
+            "locks that start from one, are explored so: leave --crashes out",
+        ),
         (&["bully", "--nodes", "1"], "take 2 or more"),
         (&["bully", "--nodes", "9"], "take at most 8"),
     ] {

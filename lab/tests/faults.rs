@@ -192,6 +192,19 @@ fn loss_is_survived_over_the_link_and_by_no_plain_algorithm() {
     }
 }
 
+/// A cut of two from three: a minority grants nothing, and all are served when it is over.
+#[test]
+fn a_cut_is_survived_by_what_recovers_with_fences() {
+    for name in ["suzuki_kasami", "lamport", "central_coordinator"] {
+        let rows = rows(&[name, "--cut", "0,1"]);
+        assert_eq!(rows.len(), 1);
+        assert_eq!(rows[0]["recovering"], "served", "{}", rows[0]);
+        assert_eq!(rows[0]["ok"], true, "{}", rows[0]);
+        assert!(rows[0]["view_messages"].as_f64().is_some_and(|it| it > 0.0), "{}", rows[0]);
+        assert!(rows[0]["heartbeats"].as_f64().is_some_and(|it| it > 0.0), "{}", rows[0]);
+    }
+}
+
 struct Explore;
 
 impl ModelVisitor for Explore {

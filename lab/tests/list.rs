@@ -100,9 +100,20 @@ fn the_list_has_everything_as_objects() {
     };
     assert_eq!(listed("algorithm"), names());
     assert_eq!(listed("election"), elections());
-    assert_eq!(listed("lock"), measurables().iter().map(|lock| lock.name).collect::<Vec<_>>());
-    assert_eq!(listed("register_lock"), RegisterLock::ALL.map(RegisterLock::name));
-    assert_eq!(listed("elected_lock"), ELECTED);
+    let measured = rows.iter().filter(|row| row["measured"] == true);
+    let measured: Vec<_> = measured.map(|row| row["name"].as_str().expect("a name")).collect();
+    assert_eq!(measured, measurables().iter().map(|lock| lock.name).collect::<Vec<_>>());
+    assert!(ELECTED.iter().all(|name| listed("lock").contains(name)));
+    let explored = rows.iter().filter(|row| row["explored"] == true);
+    let explored: Vec<_> = explored.map(|row| row["name"].as_str().expect("a name")).collect();
+    let registers = RegisterLock::ALL.map(RegisterLock::name);
+    assert_eq!(explored.len(), registers.len(), "{explored:?}");
+    assert!(registers.iter().all(|name| explored.contains(name)), "{explored:?}");
+    let kinds: BTreeSet<_> = rows.iter().map(|row| row["kind"].as_str().expect("a kind")).collect();
+    assert_eq!(kinds, BTreeSet::from(["algorithm", "broken", "election", "lock"]));
+    for row in &rows {
+        assert!(row["what"].as_str().is_some_and(|what| !what.is_empty()), "{row}");
+    }
     assert_eq!(listed("broken"), BROKEN.iter().map(|broken| broken.name).collect::<Vec<_>>());
 
     let of = |name: &str| rows.iter().find(|row| row["name"] == name).expect("it is listed");
@@ -130,6 +141,7 @@ fn the_list_for_people_names_everything() {
         assert!(text.lines().any(is_it), "{name} is not in\n{text}");
     }
     assert!(!text.contains("**"), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
 }
 
 const BEGIN: &str = "<!-- algorithms -->\n";
@@ -143,8 +155,7 @@ fn embedded(page: &str) -> Option<&str> {
 
 #[test]
 fn the_tables_of_the_documentation_are_the_generated_ones() {
-    let pages: [(&str, &[&str]); 3] = [
-        ("README.md", &["list", "--markdown", "--brief"]),
+    let pages: [(&str, &[&str]); 2] = [
         ("docs/messages.md", &["list", "--markdown"]),
         ("docs/elections.md", &["list", "--markdown", "--elections"]),
     ];
@@ -169,6 +180,26 @@ fn the_tables_of_the_documentation_are_the_generated_ones() {
         } else {
             let hint = "UPDATE_TABLES=1 writes the generated tables";
             assert!(found.trim() == table.trim(), "{name} has another table:{found}\n{hint}");
+        }
+    }
+}
+
+/// The README has six of them, by type.
+#[test]
+fn what_the_readme_says_of_costs_is_in_the_registry() {
+    let readme = std::fs::read_to_string(root().join("README.md")).expect("it is there");
+    let (_, section) = readme.split_once("## Messages").expect("a section");
+    let rows = section.lines().skip_while(|line| !line.starts_with("|---")).skip(1);
+    let rows: Vec<_> = rows.take_while(|line| line.starts_with('|')).collect();
+    assert_eq!(rows.len(), 6, "{rows:#?}");
+    for row in rows {
+        let cells: Vec<_> = row.trim_matches('|').split('|').map(str::trim).collect();
+        let [_, implemented_by, messages, _] = cells[..] else { panic!("{row}") };
+        let implemented_by = implemented_by.trim_matches('`');
+        let of_type = ALGORITHMS.iter().find(|it| it.implemented_by == implemented_by);
+        let formula = of_type.unwrap_or_else(|| panic!("{row}")).messages;
+        for part in messages.split(" to ") {
+            assert!(formula.contains(part), "{row}: {formula}");
         }
     }
 }

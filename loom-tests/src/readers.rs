@@ -133,7 +133,9 @@ pub fn two_of_three<L: RawSharedLock + 'static>() {
         thread::spawn(move || run(&shared, seat))
     });
     run(&shared, 0);
-    others.map(|other| other.join().unwrap());
+    for other in others {
+        other.join().unwrap();
+    }
 }
 
 /// The safe handles: two owned seats, the data in the lock.

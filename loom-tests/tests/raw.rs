@@ -87,7 +87,8 @@ readers! {
             let acts = [readers::READ, readers::WRITE_OR_GIVE_UP, readers::READ];
             readers::act::<RwBakery<3>, 3>(acts);
         };
-    two_try: Exhaustive, || readers::act::<RwBakery<2>, 2>([readers::TRY_BOTH, readers::TRY_BOTH]);
+    two_try: Preemptions(3),
+        || readers::act::<RwBakery<2>, 2>([readers::TRY_BOTH, readers::TRY_BOTH]);
     // Where one may read at a time, readers keep each other out as writers do.
     one_of_two_readers: Exhaustive,
         || readers::act::<RwBakery<2, Packed, 1>, 2>([readers::READ_ALONE, readers::READ_ALONE]);

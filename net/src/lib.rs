@@ -29,18 +29,21 @@
 //! Programs without an async runtime take [`blocking`]. Commands take the binary `exclusion-node`.
 #![forbid(unsafe_code)]
 
+pub mod bench;
 pub mod blocking;
 pub mod control;
 mod frame;
+#[cfg(test)]
+mod fuzz;
 mod keys;
 mod link;
+#[cfg(feature = "majority")]
+pub mod majority;
 mod membership;
 mod node;
 #[cfg(test)]
 mod scratch;
 mod store;
-#[cfg(feature = "majority")]
-pub mod majority;
 pub mod strict;
 
 pub use exclusion::message::Fence;

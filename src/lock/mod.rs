@@ -12,7 +12,7 @@
 //! | `with` | [`BakeryMutex::with`] and its relatives: critical sections as closures |
 //! | `pooled` | [`Pooled`]: one word, and a bakery from a pool while threads wait |
 //! | `leased` | [`Leased`]: a raw lock for any number of threads, and where they sleep |
-//! | `owned` | [`Seated`], [`Seat`]: one owner per seat, which locks or reads; no compare-and-swap |
+//! | `owned` | [`Seated`], [`Seat`]: one owner per seat, no compare-and-swap |
 //! | [`raw`] | algorithms among numbered seats: loads, stores and fences |
 //! | `sync` | the only switch between the machine, loom and counted registers |
 //!
@@ -90,7 +90,9 @@ pub use pooled::condition::Condition;
 #[cfg(all(feature = "std", target_has_atomic = "64"))]
 pub use pooled::{Pooled, Turn};
 #[cfg(all(feature = "std", target_has_atomic = "ptr"))]
-pub use reentrant::{BakeryReentrantMutex, BakeryReentrantMutexGuard, ThreadNumber};
+pub use reentrant::{
+    BakeryReentrantMutex, BakeryReentrantMutexGuard, PolicyReentrantMutex, ThreadNumber,
+};
 #[cfg(all(feature = "std", target_has_atomic = "64"))]
 pub use rwlock::{
     BakeryRwLock, BakeryRwLockReadGuard, BakeryRwLockUpgradableReadGuard, BakeryRwLockWriteGuard,

@@ -52,8 +52,10 @@ unsafe impl lock_api::GetThreadId for ThreadNumber {
 ///
 /// # Fairness
 /// First come, first served among threads, as for [`BakeryMutex`](crate::BakeryMutex).
-pub type BakeryReentrantMutex<T, P = Strict> =
-    lock_api::ReentrantMutex<RawBakeryMutex<P>, ThreadNumber, T>;
+pub type BakeryReentrantMutex<T> = PolicyReentrantMutex<T, Strict>;
+
+/// A [`BakeryReentrantMutex`] of any policy: [`Strict`] or [`Bypass`](crate::Bypass).
+pub type PolicyReentrantMutex<T, P> = lock_api::ReentrantMutex<RawBakeryMutex<P>, ThreadNumber, T>;
 
 /// The guard of a [`BakeryReentrantMutex`].
 pub type BakeryReentrantMutexGuard<'a, T, P = Strict> =

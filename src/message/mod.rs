@@ -50,6 +50,7 @@ mod claims;
 mod clock;
 mod election;
 mod error;
+mod facts;
 pub mod fault;
 mod graph;
 mod machine;
@@ -79,6 +80,7 @@ pub use election::{
     bully, bully_halt, chang_roberts, echo, elected, extinction, le_lann, ring_election,
 };
 pub use error::{ClusterError, InputError, Refused, Violation};
+pub use facts::{Fact, facts};
 pub use fault::{
     Admission, Blueprint, Detector, Fence, Fenced, FromRegistry, Link, Overtaken, Recovering, View,
     Witness,
@@ -99,7 +101,7 @@ pub use protocol::{Access, Exclusive, Phase, Protocol, Shared};
 pub use quorum::Quorums;
 #[cfg(all(feature = "check", not(exclusion_loom)))]
 pub use run::check;
-pub use run::replay::{ReplayCause, ReplayError, replay};
+pub use run::replay::{ReplayCause, ReplayError, Replayed, replay, replay_watched};
 pub use run::role::Role;
 pub use run::{actor, sim};
 pub use step::{step, step_lock};

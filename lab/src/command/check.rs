@@ -13,6 +13,7 @@ use lab::explore::erased::Erased;
 use lab::explore::exploration::{Explorable, Explored, ModelVisitor, Shown};
 use lab::explore::scope::{AtRest, MOST_NODES, RegisterLock, Scope, with_check};
 use lab::explore::scopes::{all, soon};
+use lab::label::wrapped;
 
 use super::destination::Destination;
 use super::diagram::draw_counterexample;
@@ -414,16 +415,34 @@ impl ModelVisitor for Forget {
 
 pub(super) fn heading() -> String {
     format!(
-        "{:32}{:>6}{:>10}  {:24}{:>11}{:>7}{:>9}  verdict",
-        "algorithm", "nodes", "requests", "channels", "states", "depth", "seconds"
+        "{:32}{:>6}{:>9}{:>11}{:>6}{:>6}  verdict",
+        "algorithm", "nodes", "requests", "states", "depth", "s"
     )
 }
 
+/// What was explored, what was found, and below it what holds.
 pub(super) fn row(explored: &Explored) -> String {
-    let Explored { nodes, requests, channels, states, depth, seconds, verdict, .. } = explored;
-    format!(
-        "{:32}{nodes:>6}{requests:>10}  {channels:24}{states:>11}{depth:>7}{seconds:>9.1}  \
-         {verdict}",
+    let Explored { nodes, requests, states, depth, seconds, verdict, .. } = explored;
+    let first = format!(
+        "{:32}{nodes:>6}{requests:>9}{states:>11}{depth:>6}{seconds:>6.1}  {verdict}\n",
         explored.label()
-    )
+    );
+    let (always, possible): (Vec<_>, Vec<_>) = explored
+        .properties
+        .iter()
+        .filter(|finding| finding.holds == Some(true))
+        .map(|finding| finding.property)
+        .partition(|property| !Explored::is_possibility(property));
+    let mut below = match explored.channels.as_str() {
+        "" => String::new(),
+        channels => format!("channels: {channels}; "),
+    };
+    below += &match always.is_empty() {
+        true => "nothing holds".to_owned(),
+        false => format!("always: {}", always.join(", ")),
+    };
+    if !possible.is_empty() {
+        below += &format!("; possible: {}", possible.join(", "));
+    }
+    (first + &wrapped("  ", &below)).trim_end().to_owned()
 }

@@ -3,13 +3,10 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use exclusion::message::Trace;
 use exclusion::message::actor::DataOf;
-use exclusion::message::registry::{
-    Algorithm, ElectionAlgorithm, Electorate, Shipped, Size, Visitor,
-};
-use exclusion::message::sim::Delay;
-use exclusion::message::{NodeId, Trace};
-use lab::count::elections::{Poll, TOLD};
+use exclusion::message::registry::{Algorithm, ElectionAlgorithm, Shipped, Size, Visitor};
+use lab::count::elections::{TOLD, sketch};
 use lab::draw::diagram::{Diagram, Unit};
 use lab::draw::recording::record;
 use lab::draw::scene::Scene;
@@ -174,7 +171,8 @@ impl DiagramCommand {
             (
                 "what befalls nodes",
                 !self.fates.is_empty()
-                    && (from != From::Simulation || ElectionAlgorithm::named(&self.algorithm).is_ok()),
+                    && (from != From::Simulation
+                        || ElectionAlgorithm::named(&self.algorithm).is_ok()),
             ),
         ];
         match needless.into_iter().find(|(_, needless)| *needless) {
@@ -196,18 +194,9 @@ impl DiagramCommand {
         if nodes > TOLD {
             return Err(format!("{nodes} nodes are too many to draw: take at most {TOLD}"));
         }
-        let top = nodes.checked_sub(1).filter(|_| algorithm.stands_crashes).map(NodeId::at);
-        let poll = Poll {
-            graph: String::new(),
-            initiators: vec![NodeId(0)],
-            crashed: top.into_iter().collect(),
-            faults: Vec::new(),
-            delay: Delay::Uniform(0.6, 1.0),
-            seed: self.seed.unwrap_or(Self::SEED),
-        };
-        let row = algorithm.build(&Electorate::of(nodes), &poll);
-        let row = row.map_err(|error| error.to_string())??;
-        let title = format!("{algorithm}, {nodes} nodes, seed {}", poll.seed);
+        let seed = self.seed.unwrap_or(Self::SEED);
+        let row = sketch(algorithm, nodes, seed)?;
+        let title = format!("{algorithm}, {nodes} nodes, seed {seed}");
         Ok(Drawn { title, nodes, unit: Unit::MessageDelay, trace: row.trace, violated: None })
     }
 

@@ -25,8 +25,7 @@ impl ModelVisitor for Explore {
     {
         // Draws nothing where stderr is not a terminal.
         let bar = ProgressBar::new_spinner().with_style(
-            ProgressStyle::with_template("{msg} {pos} states, {per_sec}")
-                .expect("a sound template"),
+            ProgressStyle::with_template("{msg} {human_pos} states").expect("a sound template"),
         );
         let progress = |states: usize, depth: usize| {
             bar.set_message(format!("{name}, depth {depth}:"));

@@ -8,6 +8,7 @@ use lab::count::safety::{self, Price, Safety};
 use lab::explore::faults::{Cell, Plague, Seat, explore, markdown, pivot, plagues, reach};
 use serde::Serialize;
 
+use super::names;
 use super::registry::algorithm;
 use super::{Outcome, say, say_json};
 
@@ -25,7 +26,7 @@ Examples:
   cargo lab faults --all --markdown")]
 pub(crate) struct FaultsCommand {
     /// The algorithm (`lab list` names them) [default: each that is explored within seconds]
-    #[arg(conflicts_with = "all")]
+    #[arg(conflicts_with = "all", value_parser = names::name)]
     algorithm: Option<String>,
     /// Every algorithm, also those that take minutes
     #[arg(long)]
@@ -89,10 +90,9 @@ impl FaultsCommand {
     pub(crate) fn run(&self) -> Outcome {
         let algorithms: Vec<&'static Algorithm> = match &self.algorithm {
             Some(name) => vec![algorithm(name)?],
-            None => ALGORITHMS
-                .iter()
-                .filter(|it| self.all || self.cost || reach(it).soon)
-                .collect(),
+            None => {
+                ALGORITHMS.iter().filter(|it| self.all || self.cost || reach(it).soon).collect()
+            }
         };
         if self.cost {
             return self.tell_cost(&algorithms);
@@ -149,11 +149,16 @@ impl FaultsCommand {
         }
         let with = row.recovering.as_deref().unwrap_or("-");
         let cost = match (row.messages, row.delay) {
-            (Some(messages), Some(delay)) => format!("{messages:7.1} {delay:6.1}T"),
+            (Some(messages), Some(delay)) => {
+                format!("with the layers {messages:.1} messages per entry, {delay:.1} T")
+            }
             _ => String::new(),
         };
-        say(format!("{:26} {:26} {:24} {with:8} {cost}", row.algorithm, row.fault, row.plain)
-            .trim_end());
+        let head = format!("{:25} {:24} {:23} {with}", row.algorithm, row.fault, row.plain);
+        say(head.trim_end());
+        if !cost.is_empty() {
+            say(format_args!("{:25} {cost}", ""));
+        }
         if let Some(trace) = row.trace.as_ref().filter(|_| self.trace) {
             trace.lines().for_each(|line| say(format_args!("  {line}")));
         }
@@ -257,9 +262,7 @@ fn simulated(algorithm: &'static Algorithm, blow: &Blow) -> Result<Row, String> 
         algorithm: algorithm.name,
         fault: blow.name(),
         plain: plain.verdict,
-        // Across a cut a holder cannot be told apart from a dead one: exclusion is promised of what
-        // is fenced.
-        ok: survival.is_served() || matches!(blow, Blow::Cut(_)),
+        ok: survival.is_served(),
         messages: Some(survival.messages),
         delay: Some(survival.delay),
         heartbeats: Some(survival.heartbeats),

@@ -8,6 +8,7 @@ use exclusion::message::registry::{ALGORITHMS, Algorithm, ELECTIONS, ElectionAlg
 use lab::explore::broken::{BROKEN, Broken};
 use lab::explore::elected::ELECTED;
 use lab::explore::scope::RegisterLock;
+use lab::label::wrapped;
 use lab::measure::contention::measurables;
 use serde::Serialize;
 
@@ -20,7 +21,6 @@ Examples:
   cargo lab list
   cargo lab list --json
   cargo lab list --markdown
-  cargo lab list --markdown --brief
   cargo lab list --markdown --elections")]
 pub(crate) struct List {
     /// Print one JSON object per line
@@ -29,11 +29,8 @@ pub(crate) struct List {
     /// Print the table of algorithms that the documentation has
     #[arg(long, conflicts_with = "json")]
     markdown: bool,
-    /// Only what each algorithm costs, as the README has it
-    #[arg(long, requires = "markdown")]
-    brief: bool,
     /// The table of elections that the documentation has
-    #[arg(long, requires = "markdown", conflicts_with = "brief")]
+    #[arg(long, requires = "markdown")]
     elections: bool,
 }
 
@@ -43,6 +40,7 @@ pub(crate) struct List {
 enum Listed {
     Algorithm {
         name: &'static str,
+        what: String,
         implemented_by: &'static str,
         paper: &'static str,
         family: String,
@@ -57,6 +55,7 @@ enum Listed {
     },
     Election {
         name: &'static str,
+        what: String,
         implemented_by: &'static str,
         paper: &'static str,
         arrangement: Option<&'static str>,
@@ -71,31 +70,37 @@ enum Listed {
     },
     Lock {
         name: &'static str,
-        /// None if there is no limit.
+        what: &'static str,
+        /// None if there is no limit, or if it is not measured.
         most_threads: Option<usize>,
+        /// Whether `lab locks` measures it.
+        measured: bool,
+        /// Whether `lab check` explores it, register by register.
+        explored: bool,
     },
-    RegisterLock {
-        name: &'static str,
-    },
-    ElectedLock {
-        name: &'static str,
-    },
+    /// A lock that starts from an election.
+    #[serde(rename = "lock")]
+    ElectedLock { name: &'static str, what: String },
     Broken {
         name: &'static str,
-        why: &'static str,
+        /// What is wrong with it.
+        what: &'static str,
         violates: &'static str,
     },
 }
 
 impl From<&'static Algorithm> for Listed {
     fn from(algorithm: &'static Algorithm) -> Self {
+        let on = algorithm.arrangement.map_or_else(String::new, |it| format!(", {it}"));
+        let messages = algorithm.messages.replace("**", "");
         Self::Algorithm {
             name: algorithm.name,
+            what: format!("{}{on}; per entry: {messages}", algorithm.paper),
             implemented_by: algorithm.implemented_by,
             paper: algorithm.paper,
             family: algorithm.family.to_string(),
             arrangement: algorithm.arrangement,
-            messages_per_entry: algorithm.messages.replace("**", ""),
+            messages_per_entry: messages,
             order: algorithm.order,
             channels: channels(algorithm),
             several_entries: algorithm.several_entries,
@@ -108,8 +113,11 @@ impl From<&'static Algorithm> for Listed {
 
 impl From<&'static ElectionAlgorithm> for Listed {
     fn from(algorithm: &'static ElectionAlgorithm) -> Self {
+        let on = algorithm.arrangement.map_or_else(String::new, |it| format!(", {it}"));
+        let (ground, messages) = (algorithm.ground, algorithm.messages);
         Self::Election {
             name: algorithm.name,
+            what: format!("{}{on}; on: {ground}; messages: {messages}", algorithm.paper),
             implemented_by: algorithm.implemented_by,
             paper: algorithm.paper,
             arrangement: algorithm.arrangement,
@@ -125,28 +133,64 @@ impl From<&'static ElectionAlgorithm> for Listed {
     }
 }
 
-fn locks() -> impl Iterator<Item = Listed> {
-    let lock = |lock: lab::measure::contention::Measurable| Listed::Lock {
+/// What is measured, and what is only explored.
+fn locks() -> Vec<Listed> {
+    let explored = |name: &str| RegisterLock::named(name).is_some();
+    let measured = measurables().into_iter().map(|lock| Listed::Lock {
         name: lock.name,
+        what: what_is(lock.name),
         most_threads: (lock.most_threads < usize::MAX).then_some(lock.most_threads),
-    };
-    measurables().into_iter().map(lock)
+        measured: true,
+        explored: explored(lock.name),
+    });
+    let measured: Vec<_> = measured.collect();
+    let others = RegisterLock::ALL.map(RegisterLock::name).into_iter();
+    let others = others.filter(|name| measurables().iter().all(|lock| lock.name != *name));
+    let others = others.map(|name| Listed::Lock {
+        name,
+        what: what_is(name),
+        most_threads: None,
+        measured: false,
+        explored: true,
+    });
+    let others: Vec<_> = others.collect();
+    measured.into_iter().chain(others).collect()
+}
+
+/// A lock in a few words.
+fn what_is(lock: &str) -> &'static str {
+    match lock {
+        "bakery" => "BakeryMutex::lock: strict order of arrival",
+        "bakery_with" => "BakeryMutex::with: strict order, sections run by one thread",
+        "bakery_bypass" => "BakeryMutex<T, Bypass>: newcomers may pass for a while",
+        "tournament" => "TournamentMutex: a tree of locks for two",
+        "rw_bakery" => "the bakery with readers, over registers",
+        "rw_bakery_of_two" => "the same, with at most two readers at a time",
+        "black_white" => "Taubenfeld's bakery with bounded tickets",
+        "std" => "std::sync::Mutex",
+        "parking_lot" => "parking_lot::Mutex",
+        "parking_lot_fair" => "parking_lot::FairMutex",
+        "spin_ticket" => "spin::mutex::TicketMutex",
+        "mcs" => "mcslock's queue lock, whose waiters yield",
+        name if name.starts_with("bakery_bypass_") => {
+            "BakeryMutex<T, Bypass<COUNT, MICROSECONDS>>: other bounds"
+        }
+        name if name.starts_with("peterson2") => "Peterson's lock for two, from owned seats",
+        name if name.starts_with("bakery2") => "the bakery for two, from owned seats",
+        _ => "",
+    }
 }
 
 impl List {
     pub(crate) fn run(&self) -> Outcome {
         if self.markdown {
-            let table = match (self.brief, self.elections) {
-                (true, _) => brief(),
-                (_, true) => elections(),
-                _ => markdown(),
-            };
+            let table = if self.elections { elections() } else { markdown() };
             say(table.trim_end());
             return Ok(true);
         }
         let broken =
-            |&Broken { name, why, violates }: &Broken| Listed::Broken { name, why, violates };
-        let groups: [(&str, Vec<Listed>); 6] = [
+            |&Broken { name, why, violates }: &Broken| Listed::Broken { name, what: why, violates };
+        let groups: [(&str, Vec<Listed>); 5] = [
             (
                 "Algorithms (`lab messages`, `lab check`, `lab diagram`)",
                 ALGORITHMS.iter().map(Listed::from).collect(),
@@ -155,14 +199,13 @@ impl List {
                 "Elections (`lab elect`, `lab check`, `lab diagram`)",
                 ELECTIONS.iter().map(Listed::from).collect(),
             ),
-            ("Locks beside their peers (`lab locks`)", locks().collect()),
-            (
-                "Locks over registers (`lab check`)",
-                RegisterLock::ALL.map(|it| Listed::RegisterLock { name: it.name() }).into(),
-            ),
+            ("Locks (`lab locks`; those over registers `lab check`)", locks()),
             (
                 "Locks that start from an election (`lab check`)",
-                ELECTED.iter().map(|name| Listed::ElectedLock { name }).collect(),
+                ELECTED
+                    .iter()
+                    .map(|name| Listed::ElectedLock { name, what: started(name) })
+                    .collect(),
             ),
             (
                 "Broken on purpose, to be refuted (`lab check`, `lab diagram`)",
@@ -180,45 +223,27 @@ impl List {
     }
 }
 
-/// A line for people; two of an algorithm.
+/// A lock that starts from an election, in a few words.
+fn started(name: &str) -> String {
+    let (lock, election) = name.split_once("_by_").unwrap_or((name, "election"));
+    format!("{lock}, whose start is settled by {election}")
+}
+
+/// A line for people.
 fn line(listed: &Listed) -> String {
-    match listed {
-        Listed::Algorithm {
-            name,
-            paper,
-            family,
-            arrangement,
-            messages_per_entry,
-            order,
-            channels,
-            several_entries,
-            within_tmax,
-            nodes,
-            ..
-        } => {
-            let on = arrangement.map_or_else(String::new, |it| format!(", {it}"));
-            let k = if *several_entries { "; k inside at a time, 1 to n-1" } else { "" };
-            let tmax = if *within_tmax { ", within Tmax" } else { "" };
-            format!(
-                "  {name:26}{paper}, {family}{on}; {nodes} nodes{k}\n  {:26}messages per entry: \
-                 {messages_per_entry}; served: {order}; channels: {channels}{tmax}\n",
-                ""
-            )
+    let (name, what) = match listed {
+        Listed::Algorithm { name, what, .. } | Listed::Election { name, what, .. } => {
+            (name, what.clone())
         }
-        Listed::Election { name, paper, arrangement, graph, messages, needs, .. } => {
-            let on = arrangement.map_or_else(String::new, |it| format!(", {it}"));
-            format!(
-                "  {name:26}{paper}{on}; on: {graph}\n  {:26}messages: {messages}; needs: {needs}\n",
-                ""
-            )
+        Listed::Lock { name, what, most_threads, .. } => {
+            let most =
+                most_threads.map_or_else(String::new, |it| format!("; at most {it} threads"));
+            (name, format!("{what}{most}"))
         }
-        Listed::Lock { name, most_threads: None } => format!("  {name}\n"),
-        Listed::Lock { name, most_threads: Some(most) } => {
-            format!("  {name:26}at most {most} threads\n")
-        }
-        Listed::RegisterLock { name } | Listed::ElectedLock { name } => format!("  {name}\n"),
-        Listed::Broken { name, why, violates } => format!("  {name:32}{violates}: {why}\n"),
-    }
+        Listed::ElectedLock { name, what } => (name, what.clone()),
+        Listed::Broken { name, what, violates } => (name, format!("{violates}: {what}")),
+    };
+    wrapped(&format!("  {name:26} "), &what)
 }
 
 /// The algorithms as a table: one row for each that is not an arrangement of another.
@@ -253,16 +278,6 @@ fn elections() -> String {
             "| `{name}` | {paper}{with} | {ground} | {messages} | {needs} | {stands} |"
         )
         .expect("a string takes it");
-    }
-    table
-}
-
-/// The same algorithms, with their costs.
-fn brief() -> String {
-    let mut table = "| algorithm | messages per entry |\n|---|---|\n".to_owned();
-    for algorithm in ALGORITHMS.iter().filter(|algorithm| algorithm.arrangement.is_none()) {
-        let Algorithm { name, messages, .. } = algorithm;
-        writeln!(table, "| `{name}` | {messages} |").expect("a string takes it");
     }
     table
 }

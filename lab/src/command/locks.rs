@@ -13,7 +13,7 @@ use lab::measure::{load, markdown};
 use serde::de::DeserializeOwned;
 
 use super::kinds::{self, Measurement};
-use super::{Outcome, say, say_json};
+use super::{Outcome, names, say, say_json};
 
 /// What to measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -55,7 +55,7 @@ pub(crate) struct Locks {
     #[arg(long, value_enum, default_value = "mutex")]
     kind: AnyKind,
     /// Locks to measure, separated by commas [default: all]
-    #[arg(long, value_delimiter = ',')]
+    #[arg(long, value_delimiter = ',', value_parser = names::name)]
     locks: Vec<String>,
     /// Numbers of threads, separated by commas [default: chosen for each workload]
     #[arg(long, value_delimiter = ',')]
@@ -177,7 +177,8 @@ impl Locks {
             .map(|name| {
                 all.iter().find(|lock| lock.name == name).copied().ok_or_else(|| {
                     let names: Vec<_> = all.iter().map(|lock| lock.name).collect();
-                    format!("no lock is called '{name}'; there are {}", names.join(", "))
+                    let nearest = names::did_you_mean(name);
+                    format!("{nearest}no lock is called '{name}'; there are {}", names.join(", "))
                 })
             })
             .collect()

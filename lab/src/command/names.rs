@@ -6,13 +6,15 @@ use exclusion::message::registry::{ALGORITHMS, ELECTIONS};
 use lab::explore::broken::BROKEN;
 use lab::explore::elected::ELECTED;
 use lab::explore::scope::RegisterLock;
+use lab::measure::contention::measurables;
 
 fn known() -> impl Iterator<Item = &'static str> {
     let algorithms = ALGORITHMS.iter().map(|algorithm| algorithm.name);
     let elections = ELECTIONS.iter().map(|election| election.name);
     let locks = RegisterLock::ALL.into_iter().map(RegisterLock::name);
     let started = ELECTED.iter().copied();
-    let sound = algorithms.chain(elections).chain(started).chain(locks);
+    let measured = measurables().into_iter().map(|lock| lock.name);
+    let sound = algorithms.chain(elections).chain(started).chain(locks).chain(measured);
     sound.chain(BROKEN.iter().map(|broken| broken.name))
 }
 
@@ -26,7 +28,12 @@ fn bare(name: &str) -> String {
 /// as it is.
 #[allow(clippy::unnecessary_wraps, reason = "a parser of arguments may fail")]
 pub(super) fn name(text: &str) -> Result<String, Infallible> {
-    let meant = known().find(|known| *known == text || bare(known) == bare(text));
+    let meant = known().find(|known| *known == text).or_else(|| {
+        // The bakery is `BakeryMutex` to those who use it, and `BlackWhiteBakery` is a lock too.
+        let text = bare(text);
+        let short = text.strip_suffix("mutex").or_else(|| text.strip_suffix("bakery"));
+        known().find(|known| bare(known) == text || Some(bare(known).as_str()) == short)
+    });
     Ok(meant.map_or_else(|| text.to_owned(), str::to_owned))
 }
 
@@ -67,6 +74,9 @@ mod tests {
             ("Bully", "bully"),
             ("naimi-trehel", "naimi_trehel"),
             ("Maekawa1985", "maekawa_1985"),
+            ("BakeryMutex", "bakery"),
+            ("BlackWhiteBakery", "black_white"),
+            ("Tournament", "tournament"),
             ("nosuch", "nosuch"),
         ] {
             assert_eq!(name(text), Ok(known.to_owned()));

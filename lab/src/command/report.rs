@@ -1,19 +1,26 @@
 //! `lab report`, and the tour.
 
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
-use exclusion::message::registry::{ALGORITHMS, Algorithm, Size};
+use exclusion::message::check::Outcome as Outcomes;
+use exclusion::message::registry::{ALGORITHMS, Algorithm, ELECTIONS, Size};
 use lab::count::criteria::Compare;
+use lab::count::elections::sketch;
 use lab::count::messages::{self, AtWaiting, Load, Measure};
+use lab::draw::recovery::{self, Recovery};
 use lab::draw::scene::SCENES;
+use lab::draw::text::text;
 use lab::explore::broken::{BROKEN, Broken, with_broken};
-use lab::explore::exploration::Explored;
+use lab::explore::exploration::{Explored, Shown};
+use lab::explore::faults::{self, plagues, reach};
 use lab::explore::scope::with_check;
 use lab::explore::scopes::soon;
-use lab::measure::contention::{Plan, measurables};
+use lab::measure::contention::{Plan, Row, measurables};
 use lab::measure::workload::Workload;
+use lab::measure::{load, table};
 use lab::report::{COUNTEREXAMPLE, Commands, Findings, page};
 
 use super::check;
@@ -21,7 +28,7 @@ use super::destination::Destination;
 use super::explore::Explore;
 use super::locks::{self, Show};
 use super::messages::usual_sizes;
-use super::{Outcome, say};
+use super::{Outcome, say, say_aside};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -46,9 +53,35 @@ pub(crate) struct ReportCommand {
 pub(crate) fn tour() -> Outcome {
     let (seconds, rounds) = (ReportCommand::SECONDS, ReportCommand::ROUNDS);
     let report = ReportCommand { output: PathBuf::from(ReportCommand::PAGE), seconds, rounds };
-    say("exclusion: mutual exclusion from reads and writes, and from messages. \
-         A tour of about a minute.\n");
-    report.make(true)
+    say("exclusion: mutual exclusion from reads and writes, and from messages.\n\
+         A tour of about a minute in five parts. The last one is a page with all of it.");
+    report.make(Voice::Tour)
+}
+
+/// How much is told while the page is made.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Voice {
+    /// Everything, on the standard output.
+    Tour,
+    /// What is being done, on the standard error.
+    Aside,
+}
+
+impl Voice {
+    /// Tells something of the tour.
+    fn tell(self, text: impl Display) {
+        if self == Self::Tour {
+            say(text);
+        }
+    }
+
+    /// Begins a part: a heading on the tour, a line aside otherwise.
+    fn begin(self, part: usize, heading: &str) {
+        match self {
+            Self::Tour => say(format_args!("\n{part} of 5. {heading}\n")),
+            Self::Aside => say_aside(format_args!("{part} of 5: {heading}")),
+        }
+    }
 }
 
 impl ReportCommand {
@@ -65,11 +98,11 @@ impl ReportCommand {
     const SEED: u64 = 1;
 
     pub(crate) fn run(&self) -> Outcome {
-        self.make(false)
+        self.make(Voice::Aside)
     }
 
     /// Measures everything, and writes the page. Prints it too, on a tour.
-    fn make(&self, aloud: bool) -> Outcome {
+    fn make(&self, voice: Voice) -> Outcome {
         locks::check_settings(self.seconds, self.rounds)?;
         let output = Destination::new(&self.output, "--output");
         if let (true, Some(folder)) = (self.output == Path::new(Self::PAGE), self.output.parent()) {
@@ -78,68 +111,75 @@ impl ReportCommand {
             std::fs::create_dir_all(folder).map_err(|error| error.to_string())?;
         }
         output.prepare()?;
-        let tell = |text: &str| {
-            if aloud {
-                say(text);
-            }
-        };
         let mut findings = Findings::default();
-        tell("Locks beside their peers, all in the same run (`lab locks` measures more):\n");
-        findings.locks = locks::measure(&self.plans(), &measurables(), |plan| {
-            let shown = [(Workload::Uncontended, 1), (Workload::Short, 2), (Workload::Short, 8)];
-            let shown = aloud && plan.hogs == 0 && shown.contains(&(plan.workload, plan.threads));
-            if shown { Show::Tables } else { Show::Nothing }
-        })?;
-
-        tell(
-            "Messages per entry beside their formulas, one node after the other \
-             (`lab messages` has other loads):\n",
-        );
-        count_messages(&mut findings)?;
-        let largest = |row: &&messages::Row| {
-            row.load == Load::Alone && row.nodes == largest_of(row, &findings)
-        };
-        let shown: Vec<_> = findings.messages.iter().filter(largest).cloned().collect();
-        tell(&messages::table(&shown));
-        let within = findings.messages.iter().filter(|row| row.ok).count();
-        let counted = findings.messages.len();
-        let waiting_ok = findings.waiting.iter().all(|row| row.ok);
-        tell(&format!(
-            "Of {counted} figures for all sizes and loads, {within} are within their formulas.\n"
-        ));
-
-        tell("Every reachable state, explored (`lab check --all` goes further):\n");
-        let explored = explore(aloud);
-        let holding = explored.iter().filter(|explored| explored.verdict == "holds").count();
-        tell(&format!("Of {} explorations, {holding} hold.\n", explored.len()));
-        let all_hold = holding == explored.len();
-        findings.explored = explored;
-
-        findings.broken = refute();
-        let refuted = findings.broken.iter().filter(|(broken, it)| broken.is_refuted(it)).count();
-        let all_refuted = refuted == BROKEN.len();
-        tell(&format!(
-            "Of {} variants that are broken on purpose, {refuted} are refuted. One of them:\n",
-            BROKEN.len()
-        ));
-        for (broken, explored) in findings.broken.iter().filter(|(it, _)| it.name == COUNTEREXAMPLE)
-        {
-            let how = broken.counterexample(explored).map(ToString::to_string).unwrap_or_default();
-            tell(&format!("{}: {}. In the fewest steps:\n{how}", broken.name, broken.why));
+        voice.begin(1, "A published algorithm, and what is wrong with it");
+        if voice == Voice::Tour {
+            show_counterexample();
         }
-
+        voice.begin(2, "Locks beside their peers, all in the same run (`lab locks` has more)");
+        findings.locks = self.measure_locks(voice)?;
+        voice.begin(3, "Messages per entry, one node after the other (`lab messages` has more)");
+        let counted = tell_messages(&mut findings, voice)?;
+        voice.begin(4, "Every reachable state, explored (`lab check --all` goes further)");
+        let checked = tell_explorations(&mut findings, voice)?;
+        voice.begin(5, "The page");
         for scene in SCENES {
-            findings.sketches.push((scene, scene.trace()?));
+            let (trace, played) = scene.play()?;
+            findings.sketches.push((scene, trace, played));
+        }
+        for election in ELECTIONS {
+            findings.elections.push(sketch(election, election.nodes_to_show, Self::SEED)?);
+        }
+        for name in recovery::SHOWN {
+            findings.recoveries.push(Recovery::of(name)?);
         }
         output.write(&page(&findings, &self.commands()))?;
-        if !output.is_standard_output() {
+        if output.is_standard_output() {
+            say_aside("wrote the page to the standard output");
+        } else {
             say(output.written());
         }
-        tell(
-            "Open it in a browser: it has all of this as pictures, and a diagram of every \
-             algorithm.",
+        voice.tell(
+            "Open it in a browser: it has all of this as pictures, and every algorithm, every\n\
+             counterexample and every election to step through.",
         );
-        Ok(within == counted && waiting_ok && all_hold && all_refuted)
+        Ok(counted && checked)
+    }
+
+    fn measure_locks(&self, voice: Voice) -> Result<Vec<Row>, String> {
+        if voice == Voice::Tour
+            && let Some(warning) = load::warning()
+        {
+            // Among the figures, which it is about: the standard error may be elsewhere.
+            say(format_args!("Warning: {warning}.\n"));
+        }
+        voice.tell(format_args!("{}\n", table::LEGEND));
+        let rows = locks::measure(&self.plans(), &measurables(), |plan| {
+            let shown = [(Workload::Uncontended, 1), (Workload::Short, 2), (Workload::Short, 8)];
+            let shown = voice == Voice::Tour
+                && plan.hogs == 0
+                && shown.contains(&(plan.workload, plan.threads));
+            if shown { Show::Tables } else { Show::Nothing }
+        })?;
+        let of = |lock: &str, hogs: usize| {
+            let is_it = |row: &&Row| (row.lock, row.threads, row.hogs) == (lock, 8, hogs);
+            rows.iter().filter(is_it).find(|row| row.workload == Workload::Short)
+        };
+        if let (Some(with), Some(strict), Some(std)) =
+            (of("bakery_with", 0), of("bakery", 0), of("std", 0))
+        {
+            let wait = |row: &Row| format!("{:.1} ms", row.longest_ns as f64 / 1e6);
+            voice.tell(format_args!(
+                "So: with 8 threads `with` keeps the order of arrival at {:.2} of std's \
+                 throughput,\nand `lock` at {:.2}. The longest waits: {}, {}; std: {}.",
+                with.mops / std.mops,
+                strict.mops / std.mops,
+                wait(with),
+                wait(strict),
+                wait(std)
+            ));
+        }
+        Ok(rows)
     }
 
     fn plans(&self) -> Vec<Plan> {
@@ -181,6 +221,62 @@ impl ReportCommand {
             criteria: "messages --criteria --json".to_owned(),
         }
     }
+}
+
+/// Explores one broken variant and draws how it fails: it takes no second.
+fn show_counterexample() {
+    let broken = Broken::named(COUNTEREXAMPLE).expect("it is listed");
+    let explored = with_broken(COUNTEREXAMPLE, Explore::default()).expect("it is listed");
+    let Some(Shown::Trace(trace)) = broken.counterexample(&explored) else { return };
+    say(format_args!(
+        "Maekawa 1985, three nodes, each in the quorums of the others. {} states were\n\
+         explored; this is as short a way as any to where nothing goes on:\n",
+        explored.states
+    ));
+    say(text(trace, explored.nodes, broken.violates));
+    say("So: the rule as it was published deadlocks. What ships is remedied, and holds in every\n\
+         state (`lab check maekawa`). This picture: `lab diagram maekawa_1985`.");
+}
+
+/// Counts messages. Whether all are within their formulas.
+fn tell_messages(findings: &mut Findings, voice: Voice) -> Outcome {
+    count_messages(findings)?;
+    let largest =
+        |row: &&messages::Row| row.load == Load::Alone && row.nodes == largest_of(row, findings);
+    let shown: Vec<_> = findings.messages.iter().filter(largest).cloned().collect();
+    voice.tell(messages::table(&shown));
+    let within = findings.messages.iter().filter(|row| row.ok).count();
+    let counted = findings.messages.len();
+    voice.tell(format_args!(
+        "So: an entry costs what its paper says. Of {counted} figures for all sizes and loads,\n\
+         {within} are within their formulas."
+    ));
+    Ok(within == counted && findings.waiting.iter().all(|row| row.ok))
+}
+
+/// Explores what ships, what is broken on purpose, and what faults do. Whether it is as it should
+/// be.
+fn tell_explorations(findings: &mut Findings, voice: Voice) -> Outcome {
+    findings.explored = explore(voice == Voice::Tour);
+    let all = findings.explored.len();
+    let holding = findings.explored.iter().filter(|explored| explored.verdict == "holds").count();
+    findings.broken = refute();
+    let refuted = findings.broken.iter().filter(|(broken, it)| broken.is_refuted(it)).count();
+    for algorithm in ALGORITHMS.iter().filter(|it| it.arrangement.is_none() && reach(it).soon) {
+        for plague in plagues(algorithm).map_err(|error| error.to_string())? {
+            findings.faults.push(faults::explore(algorithm, plague)?);
+        }
+    }
+    let befallen = findings.faults.iter().filter_map(|cell| cell.outcome);
+    let harmless = befallen.clone().filter(|outcome| *outcome == Outcomes::Harmless).count();
+    voice.tell(format_args!(
+        "\nSo: {holding} of {all} explorations hold. The checker notices what is wrong: of {} \
+         variants\nwith one wrong rule, {refuted} are refuted. And none of these algorithms \
+         survives failures by\nitself: of {} single faults, {harmless} are harmless (`lab faults`).",
+        BROKEN.len(),
+        befallen.count()
+    ));
+    Ok(holding == all && refuted == BROKEN.len())
 }
 
 /// The largest size that was measured of the same algorithm.

@@ -8,6 +8,8 @@ use exclusion::message::registry::{Algorithm, Shipped, Visitor};
 use exclusion::message::sim::{Delay, Report, Simulation, Spread, Workload};
 use serde::Serialize;
 
+use crate::label::wrapped;
+
 use super::chains::{hand_overs, spread, undisturbed};
 use super::messages::{Load, Measure};
 
@@ -173,43 +175,40 @@ fn from_to(range: Option<Range>) -> String {
 /// Rows as a table that a person can read.
 pub fn table(rows: &[Row]) -> String {
     let mut text = format!(
-        "{:26}{:>6}{:>14}{:>14}{:>11}{:>8}{:>7}{:>21}{:>19}{:>9}\n",
-        "algorithm",
-        "nodes",
-        "alone, worst",
-        "light, worst",
-        "saturated",
-        "enter",
-        "leave",
-        "client delay, chain",
-        "sync delay, chain",
-        "busiest"
+        "{:25}{:>6}{:>7}{:>7}{:>10}{:>8}{:>8}{:>9}\n",
+        "algorithm", "nodes", "alone", "light", "saturated", "client", "sync", "busiest"
     );
     for row in rows {
         let busiest = figure(row.load.iter().copied().reduce(f64::max));
-        let and_worst = |mean, worst| format!("{}, {}", figure(mean), figure(worst));
-        let and_chain = |delay, chain| format!("{} T, {}", figure(delay), from_to(chain));
+        let delay = |delay| format!("{} T", figure(delay));
         writeln!(
             text,
-            "{:26}{:>6}{:>14}{:>14}{:>11}{:>8}{:>7}{:>21}{:>19}{busiest:>9}",
+            "{:25}{:>6}{:>7}{:>7}{:>10}{:>8}{:>8}{busiest:>9}",
             row.algorithm,
             row.nodes,
-            and_worst(row.alone, row.alone_worst),
-            and_worst(row.light, row.light_worst),
+            figure(row.alone),
+            figure(row.light),
             figure(row.saturated),
-            from_to(row.entry_messages),
-            from_to(row.exit_messages),
-            and_chain(row.client_delay, row.client_messages),
-            and_chain(row.sync_delay, row.sync_messages),
+            delay(row.client_delay),
+            delay(row.sync_delay),
         )
         .expect("a string takes it");
+        let more = format!(
+            "at worst: alone {}, light {}; enter {}, leave {}; chains: client {}, sync {}",
+            figure(row.alone_worst),
+            figure(row.light_worst),
+            from_to(row.entry_messages),
+            from_to(row.exit_messages),
+            from_to(row.client_messages),
+            from_to(row.sync_messages),
+        );
+        text += &wrapped("  ", &more);
     }
     text.push_str(
-        "Messages per entry: one node after the other, a node at random now and then, and all \
-         always.\n\
-         Least to most, without contention: the messages of an entry and of an exit.\n\
-         Least to most, as a causal chain: from the request to the entry, and from an exit to the \
-         next entry.\n",
+        "Messages per entry: one node after the other, a node at random now and then, and\n\
+         all always. client, sync: the delays from the request to the entry, and from an\n\
+         exit to the next entry; their chains are the messages that follow from each\n\
+         other. enter, leave: least to most, without contention.\n",
     );
     text
 }

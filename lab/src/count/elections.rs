@@ -3,10 +3,15 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use exclusion::message::registry::{ElectionAlgorithm, ElectionVisitor, Ground, ShippedElection};
+use exclusion::message::registry::{
+    ElectionAlgorithm, ElectionVisitor, Electorate, Ground, ShippedElection,
+};
 use exclusion::message::sim::{Contest, Delay, Fault, Notices};
 use exclusion::message::{Event, Happening, NodeId, Notice, Trace};
 use serde::Serialize;
+
+use crate::label::wrapped;
+use crate::played::Played;
 
 /// An election to be run.
 #[derive(Clone, Debug)]
@@ -69,6 +74,9 @@ pub struct Row {
     /// What happened.
     #[serde(skip)]
     pub trace: Trace,
+    /// What the nodes know at each step of it.
+    #[serde(skip)]
+    pub played: Played,
 }
 
 impl Row {
@@ -121,6 +129,7 @@ impl ElectionVisitor for &Poll {
         let knowing = live.filter(|node| report.views[node.index()].is_some()).count();
         let parents = || report.parents.iter().map(|parent| parent.map(|it| it.0)).collect();
         let within = cost.as_ref().is_none_or(|cost| cost.messages.contains(&messages));
+        let trace = report.trace.clone().unwrap_or_default();
         Ok(Row {
             algorithm: algorithm.name,
             nodes,
@@ -140,9 +149,31 @@ impl ElectionVisitor for &Poll {
             ok: report.settled && within && report.invariant.is_ok(),
             leaders: numbers(&report.leaders()),
             error: report.invariant.err().map(str::to_owned),
-            trace: report.trace.unwrap_or_default(),
+            played: Played::of(cluster, &trace),
+            trace,
         })
     }
+}
+
+/// A small run to be drawn: the highest node is down where that may be, and the lowest calls.
+///
+/// # Errors
+/// If there is no such cluster, or it is no run.
+pub fn sketch(
+    algorithm: &'static ElectionAlgorithm,
+    nodes: usize,
+    seed: u64,
+) -> Result<Row, String> {
+    let top = nodes.checked_sub(1).filter(|_| algorithm.stands_crashes).map(NodeId::at);
+    let poll = Poll {
+        graph: String::new(),
+        initiators: vec![NodeId(0)],
+        crashed: top.into_iter().collect(),
+        faults: Vec::new(),
+        delay: Delay::Uniform(0.6, 1.0),
+        seed,
+    };
+    algorithm.build(&Electorate::of(nodes), &poll).map_err(|error| error.to_string())?
 }
 
 /// Up to so many nodes a run is told step by step.
@@ -187,8 +218,8 @@ pub fn story(trace: &Trace) -> String {
         let settles = settles.map(|leadership| format!("settles on {leadership}"));
         let does: Vec<_> = sent.chain(settles).collect();
         let does = if does.is_empty() { String::new() } else { format!(": {}", does.join("; ")) };
-        writeln!(lines, "  {:>7.2} T  {} {said}{does}", event.time.as_units(), event.node)
-            .expect("a string takes it");
+        let head = format!("  {:>7.2} T  ", event.time.as_units());
+        lines += &wrapped(&head, &format!("{} {said}{does}", event.node));
     }
     lines
 }

@@ -3,7 +3,7 @@
 
 use exclusion::message::registry::{Algorithm, Shipped, Size, Visitor};
 use exclusion::message::sim::Workload;
-use exclusion::message::sim::{Deed, Delay, Fault, Report, SimCause, SimError, Simulation};
+use exclusion::message::sim::{Deed, Delay, Fault, Report, SimCause, SimError, Simulation, View};
 use exclusion::message::{
     Claims, Detector, FromRegistry, Link, Machine, NodeId, Recovering, Role, Violation,
 };
@@ -101,7 +101,7 @@ impl Visitor for Plain<'_> {
     type Output = Survival;
 
     fn visit<P: Shipped>(self, _: &'static Algorithm, cluster: Vec<P>) -> Survival {
-        survive(&cluster, self.0, |role, _| role.test::<P>())
+        survive(&cluster, self.0, |role, _| role.test::<P>(), false)
     }
 }
 
@@ -111,12 +111,16 @@ impl Visitor for Layered<'_> {
     fn visit<P: Shipped>(self, algorithm: &'static Algorithm, cluster: Vec<P>) -> Survival {
         match self.0 {
             Blow::LoseOne(_) | Blow::Loss(_) => {
-                survive(&Link::over(cluster), self.0, |role, _| role.test::<Link<P>>())
+                survive(&Link::over(cluster), self.0, |role, _| role.test::<Link<P>>(), false)
             }
             Blow::Crash { .. } | Blow::Cut(_) => {
                 let recovering = Recovering::over(algorithm, cluster).expect("it is a cluster");
-                let stack = recovering.into_iter().map(Link::new).map(Detector::reliable);
-                let mut survival = survive(&stack.collect::<Vec<_>>(), self.0, in_role::<P>);
+                let across = matches!(self.0, Blow::Cut(_));
+                // Across a cut a node that lives cannot be told apart from a dead one.
+                let gated = |node: Recovering<_>| if across { node.gated() } else { node };
+                let stack = recovering.into_iter().map(gated).map(Link::new);
+                let stack: Vec<_> = stack.map(Detector::reliable).collect();
+                let mut survival = survive(&stack, self.0, in_role::<P>, true);
                 if survival.is_served() && survival.view_messages == 0.0 {
                     survival.verdict = "nothing befell it".to_owned();
                 }
@@ -155,6 +159,7 @@ fn survive<P: Claims>(
     cluster: &[P],
     blow: &Blow,
     test: fn(Role, Option<NodeId>) -> Fits<P>,
+    fenced: bool,
 ) -> Survival {
     let mut survival = Survival {
         verdict: SERVED.to_owned(),
@@ -165,7 +170,7 @@ fn survive<P: Claims>(
     };
     let (mut entries, mut messages, mut heartbeats) = (0, 0, 0);
     for seed in 0..SEEDS {
-        match run(cluster, blow, test, seed) {
+        match run(cluster, blow, test, fenced, seed) {
             Ok(report) => {
                 entries += report.entries;
                 messages += report.messages.total();
@@ -190,6 +195,7 @@ fn run<P: Claims>(
     cluster: &[P],
     blow: &Blow,
     test: fn(Role, Option<NodeId>) -> Fits<P>,
+    fenced: bool,
     seed: u64,
 ) -> Result<Report, SimError> {
     let wanting = cluster.len();
@@ -209,7 +215,26 @@ fn run<P: Claims>(
         Blow::Loss(chance) => simulation.fault_at(0.0, Fault::Lose(*chance)),
         Blow::Cut(side) => simulation.fault_at(BEGINS_AT, Fault::Cut(side.clone())),
     };
+    // A holder that is cut off may be overtaken: then exclusion is promised of what is fenced.
+    if fenced && matches!(blow, Blow::Cut(_)) {
+        return simulation.overlapping().run_checking(fences_differ);
+    }
     simulation.run()
+}
+
+/// No two users are inside with the same fence. Where several may be inside together, they may have
+/// the same one.
+fn fences_differ<P: Claims>(view: &View<'_, P>) -> Result<(), String> {
+    if view.nodes[0].entries_at_a_time() > 1 {
+        return Ok(());
+    }
+    let living = view.nodes.iter().filter(|node| !view.is_down(node.id()));
+    let mut fences: Vec<_> = living.filter_map(|node| Some(node.admission()?.fence)).collect();
+    fences.sort_unstable();
+    match fences.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(twice) => Err(format!("two are inside with fence {}", twice[0])),
+        None => Ok(()),
+    }
 }
 
 fn verdict(error: &SimError) -> String {

@@ -9,6 +9,7 @@ use std::ops::Range;
 use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
 use plotters::prelude::*;
 
+use super::labels::Labels;
 use super::palette::colour;
 
 /// What a chart's grid is drawn in.
@@ -156,16 +157,29 @@ pub struct Chart {
     pub series: Vec<Series>,
 }
 
+/// The size of letters, in pixels.
+const LETTERS: i32 = 15;
+
 impl Chart {
     /// The chart as SVG, in this many pixels.
     pub fn svg(&self, width: u32, height: u32) -> String {
+        self.labelled(width, height, &Labels::None)
+    }
+
+    /// The chart as SVG, with names at its lines or dots.
+    pub fn labelled(&self, width: u32, height: u32, labels: &Labels) -> String {
         let mut svg = String::new();
-        self.draw(&mut svg, width, height).expect("a string takes all that is drawn");
+        self.draw(&mut svg, width, height, labels).expect("a string takes all that is drawn");
         svg
     }
 
-    fn draw(&self, svg: &mut String, width: u32, height: u32) -> Result<(), Box<dyn Error>> {
-        const LETTERS: i32 = 15;
+    fn draw(
+        &self,
+        svg: &mut String,
+        width: u32,
+        height: u32,
+        labels: &Labels,
+    ) -> Result<(), Box<dyn Error>> {
         let root = SVGBackend::with_string(svg, (width, height)).into_drawing_area();
         let widest = self.y.marks.iter().map(|(_, text)| text.chars().count()).max().unwrap_or(1);
         let left = 30 + 9 * widest as u32;
@@ -173,7 +187,7 @@ impl Chart {
         let y = self.y.thinned((height.saturating_sub(60) / 28) as usize);
         let mut chart = ChartBuilder::on(&root)
             .margin_top(12)
-            .margin_right(16)
+            .margin_right(labels.room())
             .margin_left(6)
             .x_label_area_size(44)
             .y_label_area_size(left)
@@ -228,6 +242,19 @@ impl Chart {
                     chart.draw_series(rows)?;
                 }
             }
+        }
+        let placed = labels.placed(
+            |(x, y)| chart.backend_coord(&(self.x.scaled(x), self.y.scaled(y))),
+            &self.series,
+            (width as i32, height as i32),
+        );
+        for (label, place) in placed {
+            let ink = hex(colour(label.colour));
+            root.draw(&Text::new(
+                label.text.clone(),
+                place,
+                ("sans-serif", LETTERS).into_font().color(&ink),
+            ))?;
         }
         root.present()?;
         drop(chart);

@@ -1,161 +1,13 @@
 //! Space-time diagrams: a trace as a picture.
 
-use std::collections::HashMap;
 use std::fmt::Write;
 
-use exclusion::message::{Event, Happening, NodeId, Time, Trace};
+use exclusion::message::{NodeId, Time, Trace};
 
-use super::fates::{Canvas, Fates};
-use super::legend::{Legend, Shows, name_of};
+use super::drawing::{Drawing, Moment, stepped};
+use super::fates::Canvas;
+use super::legend::{Legend, name_of};
 use super::palette::{COLOURS, colour};
-use super::violation::Verdict;
-
-/// A message: where and when it was sent, and where and when it arrived, if it did.
-struct Arrow<'a> {
-    kind: &'a str,
-    /// Whether it is an answer that was held back.
-    late: bool,
-    from: NodeId,
-    sent: Time,
-    to: NodeId,
-    arrived: Option<Time>,
-}
-
-/// What there is to draw.
-struct Drawing<'a> {
-    nodes: usize,
-    end: Time,
-    arrows: Vec<Arrow<'a>>,
-    /// Which node was inside, from when to when.
-    stays: Vec<(NodeId, Time, Option<Time>)>,
-    requests: Vec<(NodeId, Time)>,
-    /// Where a request was received whose answer is deferred.
-    delayed: Vec<(NodeId, Time)>,
-    /// Which node had the token, from when to when.
-    token: Vec<(NodeId, Time, Option<Time>)>,
-    /// What went wrong at the end, and when that was.
-    violation: Option<(Verdict, Time)>,
-    /// What befell the nodes, and what came of it.
-    fates: Fates,
-}
-
-/// The kind of message that is the permission itself.
-const TOKEN: &str = "TOKEN";
-
-/// The kinds of messages by which a node that is asked gives its permission. A token is not one of
-/// them: it comes from one node, whichever was asked.
-const ANSWERS: [&str; 3] = ["CONFIRM", "GRANT", "VOTE"];
-
-impl<'a> Drawing<'a> {
-    fn of(trace: &'a Trace, nodes: usize) -> Self {
-        let mut drawing = Self {
-            nodes,
-            end: Time::default(),
-            arrows: Vec::new(),
-            stays: Vec::new(),
-            requests: Vec::new(),
-            delayed: Vec::new(),
-            token: Vec::new(),
-            violation: None,
-            fates: Fates::default(),
-        };
-        let mut in_flight = HashMap::new();
-        // Which node was asked by which, and when, without an answer yet.
-        let mut open: Vec<(NodeId, NodeId, Time)> = Vec::new();
-        for &Event { time, node, ref happening } in &trace.events {
-            drawing.end = drawing.end.max(time);
-            match happening {
-                Happening::Requests => drawing.requests.push((node, time)),
-                Happening::Enters => {
-                    // It has what it asked for.
-                    open.retain(|(_, asking, _)| *asking != node);
-                    drawing.stays.push((node, time, None));
-                }
-                Happening::Leaves => {
-                    let stay = drawing.stays.iter_mut().rev().find(|(inside, ..)| *inside == node);
-                    if let Some((_, _, left)) = stay {
-                        *left = Some(time);
-                    }
-                }
-                Happening::Sends { to, message, kind, .. } => {
-                    let asked = open.iter().position(|it| (it.0, it.1) == (node, *to));
-                    let asked = asked.filter(|_| ANSWERS.contains(&kind.as_str()));
-                    let since = asked.map(|asked| open.remove(asked).2);
-                    let late = since.is_some_and(|since| since < time);
-                    drawing.delayed.extend(since.filter(|_| late).map(|since| (node, since)));
-                    if kind == TOKEN {
-                        drawing.sends_token(node, time);
-                    }
-                    drawing.fates.note_message(node, time, kind);
-                    in_flight.insert(*message, drawing.arrows.len());
-                    let (from, sent, to) = (node, time, *to);
-                    drawing.arrows.push(Arrow { kind, late, from, sent, to, arrived: None });
-                }
-                Happening::Receives { from, message } => {
-                    if let Some(&arrow) = in_flight.get(message) {
-                        let arrow: &mut Arrow<'_> = &mut drawing.arrows[arrow];
-                        arrow.arrived = Some(time);
-                        drawing.fates.note_message(node, time, arrow.kind);
-                        match arrow.kind {
-                            "REQUEST" => open.push((node, *from, time)),
-                            TOKEN => drawing.token.push((node, time, None)),
-                            _ => {}
-                        }
-                    }
-                }
-                Happening::Calls => {
-                    drawing.requests.push((node, time));
-                    drawing.fates.note(node, time, happening);
-                }
-                // What has no arrow: starts, timers, notices.
-                other => drawing.fates.note(node, time, other),
-            }
-        }
-        // What is open at the end has not been answered at all, where requests are answered.
-        if drawing.arrows.iter().any(|arrow| ANSWERS.contains(&arrow.kind)) {
-            drawing.delayed.extend(open.into_iter().map(|(node, _, since)| (node, since)));
-        }
-        drawing
-    }
-
-    fn shows(&self) -> Shows {
-        Shows {
-            election: self.fates.is_election(),
-            token: !self.token.is_empty(),
-            fates: self.fates.signs(),
-        }
-    }
-
-    /// A node that sends the token without having got it has had it from the beginning.
-    fn sends_token(&mut self, node: NodeId, time: Time) {
-        let held = self.token.iter_mut().rev().find(|(holder, ..)| *holder == node);
-        match held {
-            Some((_, _, until @ None)) => *until = Some(time),
-            _ => self.token.push((node, Time::default(), Some(time))),
-        }
-    }
-
-    /// The same with what went wrong at the end, and room to see it.
-    fn violated(mut self, property: &str, trace: &Trace) -> Self {
-        let ended = self.end;
-        self.violation = Some((Verdict::of(property, trace, self.nodes), ended));
-        let tail = (ended.0 / 8).max(2 * Time::TICKS);
-        self.end = ended.after(tail);
-        self
-    }
-
-    /// The kinds of messages, in the order in which they come: what asks comes first, and has the
-    /// same colour everywhere. An answer that was held back is a kind of its own.
-    fn kinds(&self) -> Vec<(&'a str, bool)> {
-        let mut kinds = Vec::new();
-        for arrow in &self.arrows {
-            if !kinds.contains(&(arrow.kind, arrow.late)) {
-                kinds.push((arrow.kind, arrow.late));
-            }
-        }
-        kinds
-    }
-}
 
 const LEFT: f64 = 60.0;
 const RIGHT: f64 = 30.0;
@@ -236,13 +88,19 @@ impl Diagram<'_> {
         let named = if drawing.violation.is_some() { 24.0 } else { 0.0 };
         let height = top + ROW * drawing.nodes as f64 + 40.0 + named;
         let x = |time: Time| LEFT + time.as_units() * scale;
+        let until = |to: Option<Moment>| x(to.map_or(drawing.end, |to| to.time));
+        let stepped = |from: Moment, to: Option<Moment>| stepped(!alone, from, to);
+        let place = match alone {
+            true => String::new(),
+            false => format!(r#" data-left="{LEFT}" data-scale="{scale:.3}""#),
+        };
         let y = |node: NodeId| top + ROW * (node.index() as f64 + 0.5);
 
         let mut out = String::new();
         let mut line =
             |text: std::fmt::Arguments<'_>| writeln!(out, "{text}").expect("a string takes it");
         line(format_args!(
-            r#"<svg xmlns="http://www.w3.org/2000/svg" class="spacetime" viewBox="0 0 {width:.0} {height:.0}" width="{width:.0}" height="{height:.0}" role="img">"#
+            r#"<svg xmlns="http://www.w3.org/2000/svg" class="spacetime"{place} viewBox="0 0 {width:.0} {height:.0}" width="{width:.0}" height="{height:.0}" role="img">"#
         ));
         line(format_args!("<title>{}</title>", escape(self.title)));
         if alone {
@@ -271,22 +129,22 @@ impl Diagram<'_> {
             tick += step;
         }
         if let Some((verdict, ended)) = &drawing.violation {
-            let (left, right) = (x(*ended), x(drawing.end));
+            let (left, right, stepped) = (x(ended.time), x(drawing.end), stepped(*ended, None));
             for node in &verdict.nodes {
                 line(format_args!(
-                    r#"<rect class="violation" x="{left:.1}" y="{:.1}" width="{:.1}" height="{ROW}"/>"#,
+                    r#"<rect class="violation"{stepped} x="{left:.1}" y="{:.1}" width="{:.1}" height="{ROW}"/>"#,
                     y(*node) - ROW / 2.0,
                     right - left
                 ));
             }
             line(format_args!(
-                r#"<text class="wrong" x="{:.1}" y="{:.1}" text-anchor="end">{}</text>"#,
+                r#"<text class="wrong"{stepped} x="{:.1}" y="{:.1}" text-anchor="end">{}</text>"#,
                 right.max(width - RIGHT),
                 height - 12.0,
                 escape(&verdict.text)
             ));
         }
-        let canvas = Canvas { x, y, end: drawing.end, row: ROW };
+        let canvas = Canvas { x, y, end: drawing.end, row: ROW, on_a_page: !alone };
         drawing.fates.draw_behind(&canvas, &mut line);
         for node in NodeId::all(drawing.nodes) {
             line(format_args!(
@@ -296,30 +154,34 @@ impl Diagram<'_> {
                 y(node) + 5.0
             ));
         }
-        for &(node, from, to) in &drawing.token {
-            let (left, right, y) = (x(from), x(to.unwrap_or(drawing.end)), y(node) + 11.0);
+        for held in &drawing.token {
+            let (left, right, y) = (x(held.from.time), until(held.to), y(held.node) + 11.0);
+            let stepped = stepped(held.from, held.to);
             line(format_args!(
-                r#"<line class="token" x1="{left:.1}" x2="{:.1}" y1="{y:.1}" y2="{y:.1}"/>"#,
+                r#"<line class="token"{stepped} x1="{left:.1}" x2="{:.1}" y1="{y:.1}" y2="{y:.1}"/>"#,
                 right.max(left + 2.0)
             ));
         }
-        for &(node, from, to) in &drawing.stays {
-            let (left, right, top) = (x(from), x(to.unwrap_or(drawing.end)), y(node) - 8.0);
-            let until = to.map_or_else(String::new, |to| format!(" to {:.2}", to.as_units()));
+        for stay in &drawing.stays {
+            let (node, from) = (stay.node, stay.from.time);
+            let (left, right, top) = (x(from), until(stay.to), y(node) - 8.0);
+            let stepped = stepped(stay.from, stay.to);
+            let left_at =
+                stay.to.map_or_else(String::new, |to| format!(" to {:.2}", to.time.as_units()));
             // The edge at the left tells an entry from the one before it.
             line(format_args!(
-                r#"<rect class="inside" x="{left:.1}" y="{top:.1}" width="{:.1}" height="16"><title>{node} is inside from {:.2}{until}</title></rect><path class="entry" d="M{left:.1} {top:.1}v16"/>"#,
+                r#"<rect class="inside"{stepped} x="{left:.1}" y="{top:.1}" width="{:.1}" height="16"><title>{node} is inside from {:.2}{left_at}</title></rect><path class="entry"{stepped} d="M{left:.1} {top:.1}v16"/>"#,
                 (right - left).max(2.0),
                 from.as_units()
             ));
-            let room = drawing
-                .stays
-                .iter()
-                .all(|&(other, next, _)| other != node || next <= from || x(next) - left >= 34.0);
+            let room = drawing.stays.iter().all(|other| {
+                let next = other.from.time;
+                other.node != node || next <= from || x(next) - left >= 34.0
+            });
             if room {
                 let moment = from.as_units();
                 line(format_args!(
-                    r#"<text class="moment" x="{left:.1}" y="{:.1}">{moment:.1}</text>"#,
+                    r#"<text class="moment"{stepped} x="{left:.1}" y="{:.1}">{moment:.1}</text>"#,
                     top - 3.0
                 ));
             }
@@ -333,12 +195,11 @@ impl Diagram<'_> {
             } else {
                 String::new()
             };
-            let (from, to) = (
-                (x(arrow.sent), y(arrow.from)),
-                (x(arrow.arrived.unwrap_or(drawing.end)), y(arrow.to)),
-            );
+            let (from, to) =
+                ((x(arrow.sent.time), y(arrow.from)), (until(arrow.arrived), y(arrow.to)));
+            let stepped = stepped(arrow.sent, arrow.arrived);
             line(format_args!(
-                r#"<line class="message" x1="{:.1}" y1="{:.1}" x2="{:.1}" y2="{:.1}" stroke="{}"{lost}{marker}/>"#,
+                r#"<line class="message"{stepped} x1="{:.1}" y1="{:.1}" x2="{:.1}" y2="{:.1}" stroke="{}"{lost}{marker}/>"#,
                 from.0,
                 from.1,
                 to.0,
@@ -346,18 +207,15 @@ impl Diagram<'_> {
                 colour(kind)
             ));
         }
-        for &(node, time) in &drawing.requests {
-            line(format_args!(
-                r#"<circle class="asks" cx="{:.1}" cy="{:.1}" r="4"/>"#,
-                x(time),
-                y(node)
-            ));
+        for &(node, now) in &drawing.requests {
+            let (x, y, stepped) = (x(now.time), y(node), stepped(now, None));
+            line(format_args!(r#"<circle class="asks"{stepped} cx="{x:.1}" cy="{y:.1}" r="4"/>"#));
         }
         drawing.fates.draw(&canvas, &mut line);
-        for &(node, time) in &drawing.delayed {
-            let (x, y) = (x(time), y(node));
+        for &(node, now) in &drawing.delayed {
+            let (x, y, stepped) = (x(now.time), y(node), stepped(now, None));
             line(format_args!(
-                r#"<path class="delayed" d="M{:.1} {:.1}l8 8m0 -8l-8 8"/>"#,
+                r#"<path class="delayed"{stepped} d="M{:.1} {:.1}l8 8m0 -8l-8 8"/>"#,
                 x - 4.0,
                 y - 4.0
             ));

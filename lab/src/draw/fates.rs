@@ -5,10 +5,11 @@ use std::fmt::Arguments;
 
 use exclusion::message::{Happening, NodeId, Notice, Time};
 
+use super::drawing::{Moment, stepped};
 use super::legend::{Sign, star};
 
 /// From when to when something was so at a node. None if it was still so at the end.
-type Span = (NodeId, Time, Option<Time>);
+type Span = (NodeId, Moment, Option<Moment>);
 
 /// The kind of message that begins a new view.
 const INSTALL: &str = "INSTALL";
@@ -21,15 +22,15 @@ pub(super) struct Fates {
     /// And whom it does not reach.
     cut: Vec<(Span, String)>,
     /// Who was told that who is down,
-    suspects: Vec<(NodeId, Time, NodeId)>,
+    suspects: Vec<(NodeId, Moment, NodeId)>,
     /// or up again.
-    trusts: Vec<(NodeId, Time, NodeId)>,
+    trusts: Vec<(NodeId, Moment, NodeId)>,
     /// Which node settled on itself, and when.
-    leads: Vec<(NodeId, Time)>,
+    leads: Vec<(NodeId, Moment)>,
     /// Which node settled on another, and when.
-    follows: Vec<(NodeId, Time)>,
+    follows: Vec<(NodeId, Moment)>,
     /// Which node began a new epoch, and when.
-    epochs: Vec<(NodeId, Time)>,
+    epochs: Vec<(NodeId, Moment)>,
     /// Whether it is an election.
     election: bool,
 }
@@ -40,6 +41,8 @@ pub(super) struct Canvas<X, Y> {
     pub(super) y: Y,
     pub(super) end: Time,
     pub(super) row: f64,
+    /// Whether it is a part of a page, on which the run is stepped through.
+    pub(super) on_a_page: bool,
 }
 
 impl Fates {
@@ -48,35 +51,37 @@ impl Fates {
     }
 
     /// Takes an event, if it is about this.
-    pub(super) fn note(&mut self, node: NodeId, time: Time, happening: &Happening) {
+    pub(super) fn note(&mut self, node: NodeId, now: Moment, happening: &Happening) {
         match happening {
             Happening::Calls => self.election = true,
-            Happening::Crashes => self.down.push((node, time, None)),
-            Happening::Learns(Notice::Recovered) => end(&mut self.down, node, time),
-            Happening::Learns(Notice::Down(other)) => self.suspects.push((node, time, *other)),
-            Happening::Learns(Notice::Up(other)) => self.trusts.push((node, time, *other)),
-            Happening::Pauses => self.paused.push((node, time, None)),
-            Happening::Resumes => end(&mut self.paused, node, time),
+            Happening::Crashes => self.down.push((node, now, None)),
+            Happening::Learns(Notice::Recovered) => end(&mut self.down, node, now),
+            Happening::Learns(Notice::Down(other)) => self.suspects.push((node, now, *other)),
+            Happening::Learns(Notice::Up(other)) => self.trusts.push((node, now, *other)),
+            Happening::Pauses => self.paused.push((node, now, None)),
+            Happening::Resumes => end(&mut self.paused, node, now),
             Happening::CutOff(others) => {
                 let others: Vec<_> = others.iter().map(NodeId::to_string).collect();
-                self.cut.push(((node, time, None), others.join(", ")));
+                self.cut.push(((node, now, None), others.join(", ")));
             }
             Happening::Rejoins => {
                 let cut = self.cut.iter_mut().rev().map(|(span, _)| span);
-                close(cut, node, time);
+                close(cut, node, now);
             }
             Happening::Settles(leadership) if leadership.leader == node => {
-                self.leads.push((node, time));
+                self.leads.push((node, now));
             }
-            Happening::Settles(_) => self.follows.push((node, time)),
+            Happening::Settles(_) => self.follows.push((node, now)),
             _ => {}
         }
     }
 
     /// A node sends or receives a message of this kind.
-    pub(super) fn note_message(&mut self, node: NodeId, time: Time, kind: &str) {
-        if kind == INSTALL && self.epochs.last() != Some(&(node, time)) {
-            self.epochs.push((node, time));
+    pub(super) fn note_message(&mut self, node: NodeId, now: Moment, kind: &str) {
+        if kind == INSTALL
+            && self.epochs.last().is_none_or(|&(of, at)| (of, at.time) != (node, now.time))
+        {
+            self.epochs.push((node, now));
         }
     }
 
@@ -104,11 +109,12 @@ impl Fates {
         X: Fn(Time) -> f64,
         Y: Fn(NodeId) -> f64,
     {
-        let Canvas { x, y, end, row } = canvas;
+        let Canvas { x, y, end, row, on_a_page } = canvas;
         for ((node, from, to), others) in &self.cut {
-            let (left, right) = (x(*from), x(to.unwrap_or(*end)));
+            let (left, right) = (x(from.time), x(to.map_or(*end, |to| to.time)));
+            let stepped = stepped(*on_a_page, *from, *to);
             line(format_args!(
-                r#"<rect class="cut" x="{left:.1}" y="{:.1}" width="{:.1}" height="{:.1}"><title>{node} does not reach {others}</title></rect>"#,
+                r#"<rect class="cut"{stepped} x="{left:.1}" y="{:.1}" width="{:.1}" height="{:.1}"><title>{node} does not reach {others}</title></rect>"#,
                 y(*node) - row / 2.0 + 2.0,
                 (right - left).max(2.0),
                 row - 4.0
@@ -122,55 +128,60 @@ impl Fates {
         X: Fn(Time) -> f64,
         Y: Fn(NodeId) -> f64,
     {
-        let Canvas { x, y, end, .. } = canvas;
+        let Canvas { x, y, end, on_a_page, .. } = canvas;
+        let stepped = |from, to| stepped(*on_a_page, from, to);
         for &(node, from, to) in &self.down {
-            let (left, right, y) = (x(from), x(to.unwrap_or(*end)), y(node));
+            let (left, right, y) = (x(from.time), x(to.map_or(*end, |to| to.time)), y(node));
+            let stepped = stepped(from, to);
             line(format_args!(
-                r#"<line class="gone" x1="{left:.1}" x2="{right:.1}" y1="{y:.1}" y2="{y:.1}"/><path class="delayed" d="M{:.1} {:.1}l12 12m0 -12l-12 12"/>"#,
+                r#"<line class="gone"{stepped} x1="{left:.1}" x2="{right:.1}" y1="{y:.1}" y2="{y:.1}"/><path class="delayed"{stepped} d="M{:.1} {:.1}l12 12m0 -12l-12 12"/>"#,
                 left - 6.0,
                 y - 6.0
             ));
         }
         for &(node, from, to) in &self.paused {
-            let (left, right, y) = (x(from), x(to.unwrap_or(*end)), y(node));
+            let (left, right, y) = (x(from.time), x(to.map_or(*end, |to| to.time)), y(node));
+            let stepped = stepped(from, to);
             line(format_args!(
-                r#"<line class="paused" x1="{left:.1}" x2="{right:.1}" y1="{y:.1}" y2="{y:.1}"/>"#
+                r#"<line class="paused"{stepped} x1="{left:.1}" x2="{right:.1}" y1="{y:.1}" y2="{y:.1}"/>"#
             ));
         }
-        for &(node, time) in &self.epochs {
-            let (x, y) = (x(time), y(node) - 14.0);
-            line(format_args!(r#"<path class="epoch" d="M{x:.1} {y:.1}v28"/>"#));
+        for &(node, now) in &self.epochs {
+            let (x, y, stepped) = (x(now.time), y(node) - 14.0, stepped(now, None));
+            line(format_args!(r#"<path class="epoch"{stepped} d="M{x:.1} {y:.1}v28"/>"#));
         }
         for (told, class, verb) in
             [(&self.suspects, "suspects", "suspects"), (&self.trusts, "trusts", "trusts")]
         {
-            for &(node, time, other) in told {
-                let (x, y) = (x(time), y(node));
+            for &(node, now, other) in told {
+                let (x, y, stepped) = (x(now.time), y(node), stepped(now, None));
                 line(format_args!(
-                    r#"<path class="{class}" d="{}"><title>{node} {verb} {other}</title></path>"#,
+                    r#"<path class="{class}"{stepped} d="{}"><title>{node} {verb} {other}</title></path>"#,
                     diamond(x, y)
                 ));
             }
         }
-        for &(node, time) in &self.follows {
-            let (x, y) = (x(time), y(node));
-            line(format_args!(r#"<circle class="follows" cx="{x:.1}" cy="{y:.1}" r="5"/>"#));
+        for &(node, now) in &self.follows {
+            let (x, y, stepped) = (x(now.time), y(node), stepped(now, None));
+            line(format_args!(
+                r#"<circle class="follows"{stepped} cx="{x:.1}" cy="{y:.1}" r="5"/>"#
+            ));
         }
-        for &(node, time) in &self.leads {
-            let (x, y) = (x(time), y(node));
-            line(format_args!(r#"<path class="leads" d="{}"/>"#, star(x, y)));
+        for &(node, now) in &self.leads {
+            let (x, y, stepped) = (x(now.time), y(node), stepped(now, None));
+            line(format_args!(r#"<path class="leads"{stepped} d="{}"/>"#, star(x, y)));
         }
     }
 }
 
 /// What was so at a node is over.
-fn end(spans: &mut [Span], node: NodeId, time: Time) {
-    close(spans.iter_mut().rev(), node, time);
+fn end(spans: &mut [Span], node: NodeId, now: Moment) {
+    close(spans.iter_mut().rev(), node, now);
 }
 
-fn close<'a>(mut spans: impl Iterator<Item = &'a mut Span>, node: NodeId, time: Time) {
+fn close<'a>(mut spans: impl Iterator<Item = &'a mut Span>, node: NodeId, now: Moment) {
     if let Some((_, _, until)) = spans.find(|(of, _, until)| *of == node && until.is_none()) {
-        *until = Some(time);
+        *until = Some(now);
     }
 }
 

@@ -2,11 +2,15 @@
 
 pub mod chart;
 pub mod diagram;
+mod drawing;
 mod fates;
+pub mod labels;
 mod legend;
 pub mod palette;
 pub mod recording;
+pub mod recovery;
 pub mod scene;
 pub mod shiviz;
 pub mod sketch;
+pub mod text;
 pub mod violation;

@@ -4,6 +4,8 @@ use exclusion::message::registry::{Algorithm, Shipped, Size, Visitor};
 use exclusion::message::sim::{Delay, Simulation, Workload};
 use exclusion::message::{NodeId, Trace};
 
+use crate::played::Played;
+
 /// A run: which nodes ask, and when, so that what distinguishes the algorithm can be seen.
 #[derive(Clone, Copy, Debug)]
 pub struct Scene {
@@ -28,23 +30,33 @@ impl Scene {
     /// # Errors
     /// If it is no run, and why.
     pub fn trace(&self) -> Result<Trace, String> {
+        self.play().map(|(trace, _)| trace)
+    }
+
+    /// The run, and what the nodes know at each step of it.
+    ///
+    /// # Errors
+    /// If it is no run, and why.
+    pub fn play(&self) -> Result<(Trace, Played), String> {
         let algorithm = Algorithm::named(self.algorithm).map_err(|error| error.to_string())?;
         algorithm.build(Size::of(self.nodes), self).map_err(|error| error.to_string())?
     }
 }
 
 impl Visitor for &Scene {
-    type Output = Result<Trace, String>;
+    type Output = Result<(Trace, Played), String>;
 
     fn visit<P: Shipped>(self, _: &'static Algorithm, cluster: Vec<P>) -> Self::Output {
         let script = self.requests.iter().map(|&(time, node)| (time, NodeId(node)));
-        let simulation = Simulation::new(cluster)
+        let simulation = Simulation::new(cluster.clone())
             .seed(1)
             .delay(Delay::Uniform(0.6, 1.4))
             .workload(Workload::Script(script.collect()))
             .traced();
         let report = simulation.run().map_err(|error| error.to_string())?;
-        Ok(report.trace.unwrap_or_default())
+        let trace = report.trace.unwrap_or_default();
+        let played = Played::of(cluster, &trace);
+        Ok((trace, played))
     }
 }
 

@@ -12,6 +12,7 @@ use exclusion::message::{Channels, Protocol, Time, Trace};
 use serde::{Serialize, Serializer};
 
 use crate::label::label;
+use crate::played::Played;
 
 /// The result of an exploration.
 #[derive(Clone, Debug, Serialize)]
@@ -49,6 +50,9 @@ pub struct Finding {
     /// A shortest counterexample, event by event.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub counterexample: Option<Shown>,
+    /// The counterexample as it is played again, where it is among nodes.
+    #[serde(skip)]
+    pub played: Option<Played>,
 }
 
 impl Explored {
@@ -74,11 +78,18 @@ impl Explored {
             "expected inputs only" => Some("inputs"),
             "one token" => Some("token"),
             "first come, first served" => Some("first come"),
-            // These are reachable, which shows that the others are not vacuous.
-            "everybody enters" | "two contend" | "all settle" | "some settle" => None,
+            other if Self::is_possibility(other) => None,
             other => Some(other),
         });
         claims.collect()
+    }
+
+    /// Whether a property is about what can be reached. It shows that the others are not vacuous.
+    pub fn is_possibility(property: &str) -> bool {
+        matches!(
+            property,
+            "everybody enters" | "two contend" | "two read" | "all settle" | "some settle"
+        )
     }
 
     /// The properties that do not hold.
@@ -156,6 +167,11 @@ pub trait Explorable:
     /// What happened, event by event.
     fn show(&self, path: Path<Self::State, Self::Action>) -> Shown;
 
+    /// What the nodes know at each step of what was shown.
+    fn played(&self, _shown: &Shown) -> Option<Played> {
+        None
+    }
+
     /// What must be possible from every state, if anything.
     fn progress(&self) -> Option<Progress<Self>> {
         None
@@ -217,6 +233,13 @@ impl<P: Protocol> Explorable for Check<P> {
     fn show(&self, path: Path<Self::State, Self::Action>) -> Shown {
         Shown::Trace(trace_of(self, path))
     }
+
+    fn played(&self, shown: &Shown) -> Option<Played> {
+        match shown {
+            Shown::Trace(trace) => Some(Played::of(self.cluster().to_vec(), trace)),
+            Shown::Text(_) => None,
+        }
+    }
 }
 
 /// How to explore.
@@ -257,14 +280,16 @@ impl Explorer<'_> {
             let counterexample = found
                 .filter(|_| always)
                 .map(|path| model.show(shortest(&model, property.name, path)));
-            Finding { property: property.name, holds, counterexample }
+            let played = counterexample.as_ref().and_then(|it| model.played(it));
+            Finding { property: property.name, holds, counterexample, played }
         };
         let mut findings: Vec<_> = model.properties().iter().map(finding).collect();
         findings.extend(model.progress().map(|progress| {
             let stuck = progress.find_stuck(&model, self.most_states);
             let counterexample = stuck.clone().ok().flatten().map(|path| model.show(path));
             let holds = stuck.is_ok().then_some(counterexample.is_none());
-            Finding { property: progress.name, holds, counterexample }
+            let played = counterexample.as_ref().and_then(|it| model.played(it));
+            Finding { property: progress.name, holds, counterexample, played }
         }));
         let refuted = findings.iter().any(|finding| finding.counterexample.is_some());
         let all_hold = findings.iter().all(|finding| finding.holds == Some(true));

@@ -11,6 +11,8 @@ use exclusion::message::registry::{Algorithm, Family, RegistryError, Shipped, Si
 use exclusion::message::sim::{Delay, Simulation, Workload};
 use exclusion::message::{NodeId, Protocol, Role, Trace};
 
+use crate::played::Played;
+
 /// What befalls a cluster.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Plague {
@@ -89,6 +91,8 @@ pub struct Cell {
     pub blocked: Vec<NodeId>,
     /// A shortest way to the worst, unless it is harmless.
     pub trace: Option<Trace>,
+    /// That way as it is played again.
+    pub played: Option<Played>,
     /// How many states were explored.
     pub states: usize,
 }
@@ -194,13 +198,16 @@ impl Visitor for Explore {
             Plague::Lost(kind) => check.losses(1).only(kind),
         };
         let aftermath = check.aftermath(MOST_STATES)?;
+        let trace = aftermath.path.map(|path| trace_of(&check, path));
+        let played = trace.as_ref().map(|trace| Played::of(check.cluster().to_vec(), trace));
         Ok(Cell {
             algorithm: algorithm.name,
             nodes,
             plague: self.0,
             outcome: aftermath.happened.then_some(aftermath.outcome),
             blocked: aftermath.blocked,
-            trace: aftermath.path.map(|path| trace_of(&check, path)),
+            trace,
+            played,
             states: aftermath.states,
         })
     }

@@ -171,7 +171,7 @@ impl RegisterLock {
             Self::Bakery => "bakery",
             Self::RwBakery => "rw_bakery",
             Self::RwBakeryOfTwo => "rw_bakery_of_two",
-            Self::BlackWhiteBakery => "black_white_bakery",
+            Self::BlackWhiteBakery => "black_white",
             Self::Tournament => "tournament",
         }
     }

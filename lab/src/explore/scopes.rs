@@ -151,7 +151,7 @@ const SCOPES: &[(&str, &[&[Extent]])] = &[
     ("bakery", &[SEATS]),
     ("rw_bakery", &[SEATS_THAT_READ]),
     ("rw_bakery_of_two", &[SEATS_THAT_READ]),
-    ("black_white_bakery", &[SEATS]),
+    ("black_white", &[SEATS]),
     ("tournament", &[SEATS]),
     ("central_coordinator", &[USUAL, QUICK]),
     // By order of asking: the others come often enough to pass, however slow messages are.

@@ -69,6 +69,10 @@ pub struct Row {
     pub ratio_parking_lot: Option<f64>,
     /// Jain's index over the threads' entries: 1 is even, 1 / threads is one thread alone.
     pub jain: f64,
+    /// The part of the entries that each thread got, the greatest first, in the round whose index
+    /// is the middle one.
+    #[serde(default)]
+    pub shares: Vec<f64>,
     /// Half of the waits are shorter, in nanoseconds.
     pub p50_ns: u64,
     /// 9 in 10 waits are shorter.
@@ -183,6 +187,7 @@ fn summary(plan: &Plan, lock: &'static str, rounds: Vec<Round>) -> Row {
         ratio_std: None,
         ratio_parking_lot: None,
         jain: median(rounds.iter().map(|round| round.jain)),
+        shares: typical_shares(&rounds),
         p50_ns: quantile(0.5),
         p90_ns: quantile(0.9),
         p99_ns: quantile(0.99),
@@ -194,6 +199,13 @@ fn summary(plan: &Plan, lock: &'static str, rounds: Vec<Round>) -> Row {
         begun_ns: median(rounds.iter().map(|round| round.until_begun.as_nanos() as f64)) as u64,
         switches: switches.map(|switches| median(switches.into_iter())),
     }
+}
+
+/// The shares of the round in the middle, by how even they are.
+fn typical_shares(rounds: &[Round]) -> Vec<f64> {
+    let mut by_evenness: Vec<&Round> = rounds.iter().collect();
+    by_evenness.sort_by(|one, other| one.jain.total_cmp(&other.jain));
+    by_evenness.get(rounds.len() / 2).map_or_else(Vec::new, |round| round.shares.clone())
 }
 
 /// From the least to the greatest.

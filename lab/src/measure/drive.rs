@@ -35,6 +35,8 @@ pub(super) struct Round {
     entries: u64,
     elapsed: Duration,
     pub(super) jain: f64,
+    /// The part of the entries that each thread got, the greatest first.
+    pub(super) shares: Vec<f64>,
     /// From the call to its return, less the section, in nanoseconds.
     pub(super) waits: Histogram<u64>,
     /// The longest of the waits, exactly.
@@ -58,6 +60,7 @@ impl Round {
             entries: entries.iter().sum(),
             elapsed,
             jain: jain(&entries),
+            shares: shares(&entries),
             waits,
             longest: longest(|seen| seen.longest),
             until_begun: longest(|seen| seen.until_begun),
@@ -74,6 +77,14 @@ impl Round {
     pub(super) fn mops(&self) -> f64 {
         self.entries as f64 / self.elapsed.as_secs_f64() / 1e6
     }
+}
+
+/// The part of all entries that each thread got, the greatest first.
+fn shares(entries: &[u64]) -> Vec<f64> {
+    let all = entries.iter().sum::<u64>().max(1) as f64;
+    let mut shares: Vec<f64> = entries.iter().map(|&entries| entries as f64 / all).collect();
+    shares.sort_by(|one, other| other.total_cmp(one));
+    shares
 }
 
 /// What one thread saw.
@@ -328,6 +339,7 @@ mod tests {
             Round::of(Duration::from_secs(2), &[seen, Seen { entries: 1, ..Seen::nothing() }]);
         assert_eq!(round.mops(), 2e-6);
         assert_eq!(round.jain, 0.8);
+        assert_eq!(round.shares, [0.75, 0.25]);
         assert_eq!(round.longest, Duration::from_micros(90));
         assert_eq!(round.until_begun, Duration::from_micros(30));
         assert_eq!(round.waits.len(), 2);

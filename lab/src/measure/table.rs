@@ -4,38 +4,73 @@ use std::fmt::Write;
 
 use super::contention::Row;
 
-/// A column: its heading, its cell, and which cell is the best.
+/// A column: its heading, its width, its cell, and which cell is the best.
 struct Column {
     heading: &'static str,
+    width: usize,
     cell: fn(&Row) -> String,
     /// Lower is better.
     badness: fn(&Row) -> f64,
 }
 
-const COLUMNS: [Column; 8] = [
-    Column { heading: "x std", cell: |row| ratio(row.ratio_std), badness: |row| -row.mops },
-    Column { heading: "Mops/s", cell: |row| format!("{:.3}", row.mops), badness: |row| -row.mops },
+/// What fits in 80 columns. `--json` has more.
+const COLUMNS: [Column; 7] = [
+    Column {
+        heading: "x std",
+        width: 6,
+        cell: |row| ratio(row.ratio_std),
+        badness: |row| -row.mops,
+    },
+    Column {
+        heading: "Mops/s",
+        width: 7,
+        cell: |row| format!("{:.3}", row.mops),
+        badness: |row| -row.mops,
+    },
+    Column {
+        heading: "spread",
+        width: 6,
+        cell: |row| format!("{:.0}%", 100.0 * spread(row)),
+        badness: spread,
+    },
     Column {
         heading: "longest",
+        width: 8,
         cell: |row| time(row.longest_ns),
         badness: |row| row.longest_ns as f64,
     },
     Column {
-        heading: "until begun",
-        cell: |row| time(row.begun_ns),
-        badness: |row| row.begun_ns as f64,
+        heading: "p99.9",
+        width: 8,
+        cell: |row| time(row.p999_ns),
+        badness: |row| row.p999_ns as f64,
+    },
+    Column {
+        heading: "Jain",
+        width: 5,
+        cell: |row| format!("{:.2}", row.jain),
+        badness: |row| -row.jain,
     },
     Column {
         heading: "switches",
+        width: 8,
         cell: |row| {
             row.switches.map_or_else(|| "-".to_owned(), |switches| format!("{switches:.2}"))
         },
         badness: |row| row.switches.unwrap_or(f64::INFINITY),
     },
-    Column { heading: "Jain", cell: |row| format!("{:.3}", row.jain), badness: |row| -row.jain },
-    Column { heading: "p50", cell: |row| time(row.p50_ns), badness: |row| row.p50_ns as f64 },
-    Column { heading: "p99.9", cell: |row| time(row.p999_ns), badness: |row| row.p999_ns as f64 },
 ];
+
+/// What the columns mean.
+pub const LEGEND: &str = "\
+*: best of its column. x std: throughput as a multiple of std's. spread: how much
+faster the fastest round was than the slowest. longest, p99.9: waits. Jain: 1 if all
+threads get as much, 1/threads if one gets all. switches: of threads, per entry.";
+
+/// How much faster the fastest round was than the slowest.
+fn spread(row: &Row) -> f64 {
+    row.mops_highest / row.mops_lowest.max(f64::MIN_POSITIVE) - 1.0
+}
 
 fn ratio(ratio: Option<f64>) -> String {
     ratio.map_or_else(|| "-".to_owned(), |ratio| format!("{ratio:.2}"))
@@ -44,7 +79,7 @@ fn ratio(ratio: Option<f64>) -> String {
 fn time(ns: u64) -> String {
     match ns {
         0..10_000 => format!("{ns} ns"),
-        10_000..10_000_000 => format!("{:.1} µs", ns as f64 / 1e3),
+        10_000..1_000_000 => format!("{:.1} µs", ns as f64 / 1e3),
         _ => format!("{:.1} ms", ns as f64 / 1e6),
     }
 }
@@ -60,24 +95,24 @@ pub fn setting(row: &Row) -> String {
     text
 }
 
-/// The rows of one setting. `*` marks the best of each column; the spread is the throughput of the
-/// slowest and of the fastest round.
+/// The rows of one setting, as [`LEGEND`] explains them.
 pub fn table(rows: &[Row]) -> String {
     let Some(first) = rows.first() else { return String::new() };
-    let mut text = format!("{}\n{:18}", setting(first), "lock");
-    for column in &COLUMNS {
-        write!(text, "{:>12} ", column.heading).expect("a string takes it");
+    let mut text = format!("{}\n{:23}", setting(first), "lock");
+    for Column { heading, width, .. } in &COLUMNS {
+        write!(text, "{heading:>width$} ").expect("a string takes it");
     }
-    text.push_str(" spread of Mops/s\n");
+    text.truncate(text.trim_end().len());
+    text.push('\n');
     for row in rows {
-        write!(text, "{:18}", row.lock).expect("a string takes it");
+        let mut line = format!("{:23}", row.lock);
         for column in &COLUMNS {
             let best = rows.iter().map(column.badness).fold(f64::INFINITY, f64::min);
             let mark = if (column.badness)(row) <= best { '*' } else { ' ' };
-            write!(text, "{:>12}{mark}", (column.cell)(row)).expect("a string takes it");
+            write!(line, "{:>1$}{mark}", (column.cell)(row), column.width)
+                .expect("a string takes it");
         }
-        writeln!(text, " {:.3} to {:.3}", row.mops_lowest, row.mops_highest)
-            .expect("a string takes it");
+        writeln!(text, "{}", line.trim_end()).expect("a string takes it");
     }
     text
 }

@@ -3,34 +3,21 @@
 use std::fmt::Write;
 
 use exclusion::message::Trace;
+use exclusion::message::registry::{Algorithm, ElectionAlgorithm};
+use serde::Serialize;
 
 use crate::draw::chart::{Chart, GRID};
 use crate::draw::diagram::{self, Diagram, escape};
+use crate::draw::labels::Labels;
 use crate::draw::palette::colour;
+use crate::draw::violation::Verdict;
+use crate::explore::broken::Broken;
+use crate::played::Played;
 
-const CSS: &str = "\
-:root{color-scheme:light dark;--paper:#fff;--ink:#1c1e21;--soft:#5c6470;--line:#d9dde3;--card:#f6f7f9}\
-@media(prefers-color-scheme:dark){:root{--paper:#16181c;--ink:#e8eaed;--soft:#a3abb7;--line:#343941;--card:#1e2126}}\
-*{box-sizing:border-box}body{margin:0;background:var(--paper);color:var(--ink);font:16px/1.55 system-ui,sans-serif;overflow-wrap:break-word}\
-header,main{max-width:72rem;margin:0 auto;padding:0 1rem}header{padding-top:2rem}main{padding-bottom:3rem}\
-h1{font-size:2rem;line-height:1.2;margin:0 0 .5rem}h2{font-size:1.5rem;line-height:1.25;margin:3rem 0 .5rem;border-top:1px solid var(--line);padding-top:1.5rem}\
-h3{font-size:1.1rem;line-height:1.3;margin:0 0 .5rem}p{margin:.5rem 0;max-width:46rem}a{color:inherit}\
-nav ul{display:flex;flex-wrap:wrap;gap:.25rem 1.25rem;list-style:none;padding:0;margin:1rem 0}\
-figure{margin:1.5rem 0;padding:1rem;background:var(--card);border:1px solid var(--line);border-radius:8px;min-width:0}\
-figcaption{color:var(--soft);font-size:.9rem;line-height:1.6;margin-top:.75rem}code{font:.875em ui-monospace,monospace}\
-figcaption code{display:block;margin-top:.4rem;color:var(--ink)}figcaption code span{white-space:nowrap}\
-.legend{display:flex;flex-wrap:wrap;gap:.25rem 1rem;list-style:none;padding:0;margin:0 0 .75rem;font-size:.9rem}\
-.legend i{display:inline-block;width:1.1em;height:.3em;border-radius:2px;margin-right:.4em;vertical-align:middle}\
-.legend i.dashed{background:repeating-linear-gradient(90deg,var(--dash) 0 .35em,transparent .35em .6em)!important}\
-.chart svg{display:block;max-width:100%;height:auto}.scroll.chart svg{max-width:none}h4{font-size:.95rem;margin:1rem 0 .25rem;font-weight:600}.chart text{fill:var(--ink)}.chart [stroke='#000000']{stroke:var(--soft)}\
-.narrow{display:none}@media(max-width:760px){.wide{display:none}.narrow{display:block}}\
-.multiples{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,20rem),1fr));gap:1.5rem 1rem}.multiples h4{font-size:.95rem;margin:0;font-weight:600}\
-.multiples>div{min-width:0}.multiples p{margin:0;font-size:.85rem;color:var(--soft)}\
-.scroll{overflow-x:auto}table{border-collapse:collapse;font-size:.9rem;line-height:1.45;font-variant-numeric:tabular-nums}\
-th,td{padding:.3rem .75rem .3rem 0;text-align:left;vertical-align:top;border-bottom:1px solid var(--line);white-space:nowrap}\
-th{font-weight:600;white-space:normal;vertical-align:bottom}td.number,th.number{text-align:right}\
-.story dl{margin:.25rem 0 1rem;max-width:46rem}.story dt{font-weight:600;font-size:.9rem}.story dd{margin:0 0 .4rem}\
-.spacetime{display:block}";
+const CSS: &str = include_str!("page.css");
+
+/// Steps through runs.
+const STEPPER: &str = include_str!("stepper.js");
 
 /// A whole page, which needs nothing from elsewhere.
 pub fn page(title: &str, lead: &str, sections: &[Section]) -> String {
@@ -56,10 +43,11 @@ pub fn page(title: &str, lead: &str, sections: &[Section]) -> String {
 <header>
 <h1>{title}</h1>
 {lead}
-<nav><ul>{links}</ul></nav>
+<nav aria-label="Contents"><ul>{links}</ul></nav>
 </header>
 <main>
 {body}</main>
+<script>{STEPPER}</script>
 </body>
 </html>
 "#,
@@ -130,25 +118,70 @@ pub fn legend(entries: &[(&str, usize, bool)]) -> String {
     format!(r#"<ul class="legend">{}</ul>"#, entries.iter().map(entry).collect::<String>())
 }
 
-/// A space-time diagram, with what its colours mean above it.
-pub fn spacetime(diagram: &Diagram<'_>, trace: &Trace) -> String {
+/// A run that can be stepped through: for the script of the page.
+#[derive(Serialize)]
+struct Run<'a> {
+    #[serde(flatten)]
+    played: &'a Played,
+    /// When each step happens, in units of time.
+    times: Vec<f64>,
+    /// What has gone wrong at the end.
+    ends: Option<String>,
+}
+
+/// A space-time diagram, with what its colours mean above it, and what the nodes know at each step.
+pub fn spacetime(diagram: &Diagram<'_>, trace: &Trace, played: &Played) -> String {
     let kinds = diagram.kinds(trace);
     let kinds: Vec<_> =
         kinds.iter().enumerate().map(|(index, kind)| (kind.as_str(), index, false)).collect();
-    format!("{}<div class=\"scroll\">{}</div>", legend(&kinds), diagram.embedded(trace))
+    let time = |events: usize| trace.events[..events].last().map(|event| event.time.as_units());
+    let run = Run {
+        played,
+        times: played.steps.iter().map(|step| time(step.events).unwrap_or(0.0)).collect(),
+        ends: diagram.violated.map(|property| Verdict::of(property, trace, diagram.nodes).text),
+    };
+    // Nothing in it ends the element that it stands in.
+    let run = serde_json::to_string(&run).expect("plain data").replace('<', "\\u003c");
+    format!(
+        "<div class=\"run\">{}<div class=\"scroll\">{}</div>\
+         <script type=\"application/json\" class=\"run\">{run}</script></div>",
+        legend(&kinds),
+        diagram.embedded(trace)
+    )
+}
+
+/// Something that is folded until it is wanted.
+pub fn folded(summary: &str, content: &str) -> String {
+    format!("<details><summary>{}</summary>\n{content}\n</details>\n", escape(summary))
 }
 
 /// A chart for wide screens, and again for narrow ones.
 pub fn chart(chart: &Chart, height: u32) -> String {
-    let (wide, narrow) = (chart.svg(1080, height), chart.svg(330, height.max(260)));
+    labelled(chart, height, &Labels::None)
+}
+
+/// The same with names at its lines.
+pub fn labelled(chart: &Chart, height: u32, labels: &Labels) -> String {
+    let wide = chart.labelled(1080, height, labels);
+    let narrow = chart.labelled(330, height.max(260), labels);
     format!("<div class=\"chart wide\">{wide}</div>\n<div class=\"chart narrow\">{narrow}</div>")
 }
 
 /// Small charts side by side: a name, a remark, and the chart.
 pub fn multiples<'a>(charts: impl IntoIterator<Item = (&'a str, String, Chart)>) -> String {
-    let mut html = String::from("<div class=\"multiples\">\n");
-    for (name, remark, chart) in charts {
-        let svg = chart.svg(330, 230);
+    multiples_of(
+        "multiples",
+        charts.into_iter().map(|(name, remark, chart)| (name, remark, chart.svg(330, 230))),
+    )
+}
+
+/// The same with charts that are drawn already.
+pub fn multiples_of<'a>(
+    class: &str,
+    charts: impl IntoIterator<Item = (&'a str, String, String)>,
+) -> String {
+    let mut html = format!("<div class=\"{class}\">\n");
+    for (name, remark, svg) in charts {
         writeln!(
             html,
             "<div><h4>{}</h4><p>{}</p><div class=\"chart\">{svg}</div></div>",
@@ -161,27 +194,46 @@ pub fn multiples<'a>(charts: impl IntoIterator<Item = (&'a str, String, Chart)>)
     html
 }
 
-/// A table. A heading that begins with `#` is above numbers.
+/// A table. A heading that begins with `#` is above numbers. What the first column names is
+/// linked, where it has a place on the page.
 pub fn table(headings: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
     let class = |heading: &str| {
         if heading.starts_with('#') { r#" class="number""# } else { "" }
     };
     let mut html = String::from("<div class=\"scroll\"><table>\n<thead><tr>");
     for heading in headings {
-        write!(html, "<th{}>{}</th>", class(heading), escape(heading.trim_start_matches('#')))
-            .expect("a string takes it");
+        write!(
+            html,
+            "<th{} scope=\"col\">{}</th>",
+            class(heading),
+            escape(heading.trim_start_matches('#'))
+        )
+        .expect("a string takes it");
     }
     html.push_str("</tr></thead>\n<tbody>\n");
     for row in rows {
         html.push_str("<tr>");
-        for (heading, cell) in headings.iter().zip(row) {
-            write!(html, "<td{}>{}</td>", class(heading), escape(&cell))
-                .expect("a string takes it");
+        for (column, (heading, cell)) in headings.iter().zip(row).enumerate() {
+            let cell = if column == 0 { linked(&cell) } else { escape(&cell) };
+            write!(html, "<td{}>{cell}</td>", class(heading)).expect("a string takes it");
         }
         html.push_str("</tr>\n");
     }
     html.push_str("</tbody>\n</table></div>");
     html
+}
+
+/// A name as a link to where the page tells of it; as it is, if there is no such place.
+pub fn linked(name: &str) -> String {
+    // "raymond_k, k = 2"
+    let bare = name.split(',').next().unwrap_or(name);
+    let is_lock = Algorithm::named(bare).is_ok() || ElectionAlgorithm::named(bare).is_ok();
+    let place = match Broken::named(bare) {
+        _ if is_lock => "story",
+        Some(_) => "broken",
+        None => return escape(name),
+    };
+    format!("<a href=\"#{place}-{bare}\">{}</a>", escape(name))
 }
 
 /// A paragraph.
@@ -205,6 +257,6 @@ mod tests {
         let section = Section { id: "one", title: "One", lead: String::new(), body: String::new() };
         let html = page("Title", "", &[section]);
         assert!(html.contains("href=\"#one\"") && html.contains("id=\"one\""));
-        assert!(!html.contains("http") && !html.contains("<script"), "{html}");
+        assert!(!html.contains("http") && !html.contains("src="), "{html}");
     }
 }

@@ -1,26 +1,111 @@
 //! Messages beside their formulas, delays, and the load of each node.
 
-use super::html::{Figure, Section, chart, legend, multiples, paragraph};
+use super::html::{Figure, Section, chart, folded, labelled, legend, multiples, paragraph};
 use super::stories::STORIES;
 use super::{Commands, Findings};
 use crate::count::criteria;
 use crate::count::messages::{Load, Row, WaitingRow};
 use crate::draw::chart::{Axis, Chart, Mark, Series};
+use crate::draw::labels::{Label, Labels};
 
 pub(super) fn section(findings: &Findings, commands: &Commands) -> Section {
-    let body = over_nodes(&findings.messages, &commands.messages)
+    let more = over_nodes(&findings.messages, &commands.messages)
         + &over_waiting(&findings.waiting, &commands.waiting)
         + &delays(&findings.criteria, &commands.criteria)
         + &loads(&findings.criteria, &commands.criteria);
+    let body = side_by_side(findings, &commands.messages)
+        + &folded("Each algorithm beside its formula; delays; the load of each node", &more);
     Section {
         id: "messages",
-        title: "Messages beside their formulas",
+        title: "How many messages",
         lead: paragraph(
             "Messages per entry, as simulated. What a node sends to itself does not count. T is \
              the time that a message takes.",
         ),
         body,
     }
+}
+
+/// Those that stand for a family each, dearest first.
+const SHOWN: [&str; 4] = ["lamport", "ricart_agrawala", "maekawa", "central_coordinator"];
+
+/// The colour of the others.
+const GREY: usize = 7;
+
+/// The measured means, one after the other, of an algorithm, by the number of nodes.
+fn alone<'a>(rows: &'a [Row], algorithm: &str) -> Vec<&'a Row> {
+    let rows = rows.iter().filter(|row| row.load == Load::Alone && row.error.is_none());
+    rows.filter(|row| row.algorithm == algorithm).collect()
+}
+
+/// What the shown ones cost at the largest size that all of them were measured at.
+fn costs(rows: &[Row]) -> Option<(usize, Vec<f64>)> {
+    let sizes = alone(rows, SHOWN[0]).into_iter().map(|row| row.nodes);
+    let at = |name: &str, nodes: usize| {
+        alone(rows, name).into_iter().find(|row| row.nodes == nodes).map(|row| row.mean)
+    };
+    let costs = |nodes: usize| SHOWN.iter().map(|name| at(name, nodes)).collect::<Option<Vec<_>>>();
+    let mut found: Vec<_> = sizes.filter_map(|nodes| Some((nodes, costs(nodes)?))).collect();
+    found.sort_by_key(|(nodes, _)| *nodes);
+    found.pop()
+}
+
+/// The finding that the page opens with.
+pub(super) fn in_short(findings: &Findings) -> Option<(String, String)> {
+    let (nodes, costs) = costs(&findings.messages)?;
+    let numbers: Vec<_> = costs.iter().map(|cost| format!("{cost:.0}")).collect();
+    Some((
+        numbers.join(", "),
+        format!(
+            "messages take an entry among {nodes} nodes: Lamport's algorithm, Ricart's and \
+             Agrawala's, Maekawa's grid, and a coordinator. Every figure is within its formula.",
+        ),
+    ))
+}
+
+/// All algorithms in one chart: those that stand for a family coloured, the others grey.
+fn side_by_side(findings: &Findings, command: &str) -> String {
+    let Some((nodes, costs)) = costs(&findings.messages) else { return String::new() };
+    let of = |name: &str| -> Vec<(f64, f64)> {
+        alone(&findings.messages, name).iter().map(|row| (row.nodes as f64, row.mean)).collect()
+    };
+    // A token that never rests has no figure of its own when few want in.
+    let others = STORIES.iter().map(|story| story.algorithm);
+    let others = others.filter(|name| !SHOWN.contains(name) && *name != "token_ring");
+    let grey = others.map(|name| Series { colour: GREY, mark: Mark::Line, points: of(name) });
+    let coloured = SHOWN.iter().enumerate().map(|(colour, name)| Series {
+        colour,
+        mark: Mark::Line,
+        points: of(name),
+    });
+    let series: Vec<Series> = grey.chain(coloured).collect();
+    let points = || series.iter().flat_map(|series| series.points.iter().copied());
+    let ends = SHOWN.iter().zip(&costs).enumerate().map(|(colour, (name, cost))| {
+        let title = STORIES.iter().find(|story| story.algorithm == *name);
+        let title = title.map_or(*name, |story| story.title);
+        Label { at: (nodes as f64, *cost), text: format!("{cost:.0} {title}"), colour }
+    });
+    let ends = Labels::Ends(ends.collect());
+    let curves = Chart {
+        x: Axis::linear("nodes", points().map(|(x, _)| x)),
+        y: Axis::linear("messages per entry", points().map(|(_, y)| y)),
+        series,
+    };
+    let numbers: Vec<_> = costs.iter().map(|cost| format!("{cost:.0}")).collect();
+    let title = format!(
+        "Among {nodes} nodes an entry costs {} messages, by whom one asks: all, all without a \
+         farewell, a row and a column, or one",
+        numbers.join(", ")
+    );
+    let figure = Figure {
+        id: "messages-side-by-side",
+        title: &title,
+        caption: "One node after the other wants in. Grey are the other algorithms; each has a \
+                  chart of its own below. The token ring is left out: its token goes round whether \
+                  or not anybody wants in.",
+        command,
+    };
+    figure.around(&labelled(&curves, 420, &ends))
 }
 
 const ALONE: usize = 0;

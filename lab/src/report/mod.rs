@@ -1,23 +1,29 @@
 //! One page that shows what the lab found: locks, messages, explorations, and every algorithm with
 //! a diagram.
 //!
-//! The page is made from [`Findings`], which its caller has measured. It needs no network and no
-//! scripts.
+//! The page is made from [`Findings`], which its caller has measured. It needs no network. A script
+//! in it steps through the runs; without it each picture shows its run as a whole.
 
 mod algorithms;
 mod explorations;
+mod failures;
+mod fair;
 mod html;
 mod locks;
 mod messages;
+mod opening;
 pub mod stories;
 
 use exclusion::message::Trace;
 
-use crate::count::{criteria, messages as counted};
+use crate::count::{criteria, elections, messages as counted};
+use crate::draw::recovery::Recovery;
 use crate::draw::scene::Scene;
 use crate::explore::broken::Broken;
 use crate::explore::exploration::Explored;
+use crate::explore::faults::Cell;
 use crate::measure::contention;
+use crate::played::Played;
 
 /// The variant whose counterexample is shown.
 pub const COUNTEREXAMPLE: &str = "maekawa_1985";
@@ -38,7 +44,13 @@ pub struct Findings {
     /// What is broken on purpose and was refuted.
     pub broken: Vec<(Broken, Explored)>,
     /// A small run of each algorithm.
-    pub sketches: Vec<(&'static Scene, Trace)>,
+    pub sketches: Vec<(&'static Scene, Trace, Played)>,
+    /// A small run of each election.
+    pub elections: Vec<elections::Row>,
+    /// Runs in which a node dies and the others go on.
+    pub recoveries: Vec<Recovery>,
+    /// What a fault does to each algorithm.
+    pub faults: Vec<Cell>,
 }
 
 /// Which commands have measured what, as they are typed after `cargo lab`.
@@ -64,11 +76,14 @@ pub fn page(findings: &Findings, commands: &Commands) -> String {
     let lead = format!(
         "<p>Mutual exclusion built from reads and writes, and from messages: what the lab \
          measured, counted and explored in one run on a machine with {cores} cores. Below each \
-         figure is the command that makes it.</p>"
+         figure is the command that makes it.</p>\n{}",
+        opening::lead(findings)
     );
     let sections = [
+        fair::section(findings, commands),
         locks::section(findings, commands),
         messages::section(findings, commands),
+        failures::section(findings),
         explorations::section(findings),
         algorithms::section(findings),
     ];

@@ -11,7 +11,7 @@
   const svgs = document.querySelectorAll('svg');
   for (const svg of svgs) {
     const frame = svg.getBoundingClientRect();
-    if (frame.width < 1) continue;
+    if (frame.width < 1 || !svg.checkVisibility()) continue;
     for (const text of svg.querySelectorAll('text')) {
       if (!text.textContent.trim()) continue;
       const box = text.getBoundingClientRect();
@@ -55,7 +55,8 @@
     const node = walker.currentNode;
     const element = node.parentElement;
     if (!node.data.trim() || ['script', 'style', 'title'].includes(element.tagName.toLowerCase())) continue;
-    if (element.getBoundingClientRect().width < 1) continue;
+    // What is folded, or hidden, has no place. What is dimmed is not read.
+    if (element.getBoundingClientRect().width < 1 || !element.checkVisibility()) continue;
     readable(node.data, element);
     if (element instanceof SVGElement) {
       add(node.data, element.getBoundingClientRect(), element);
@@ -73,11 +74,13 @@
       }
     }
   }
+  const places = [...document.querySelectorAll('a[href^="#"]')].map(it => it.getAttribute('href').slice(1));
+  for (const place of new Set(places)) if (!document.getElementById(place)) wrong.push(`a link leads nowhere: '${place}'`);
   const width = document.documentElement.clientWidth;
   if (document.documentElement.scrollWidth > width) wrong.push(`wider than the screen: ${document.documentElement.scrollWidth}`);
   const figures = [...document.querySelectorAll('figure')].map(figure => {
-    const shown = [...figure.querySelectorAll('svg, table')].some(it => it.getBoundingClientRect().height > 50);
-    return { id: figure.id, shown, command: figure.querySelector('figcaption code')?.textContent ?? '' };
+    const shown = [...figure.querySelectorAll('svg, table, pre, .shares')].some(it => it.getBoundingClientRect().height > 20);
+    return { id: figure.id, shown, command: figure.querySelector('figcaption code')?.textContent ?? '', steps: figure.querySelectorAll('.steps button').length };
   });
   const verdict = document.createElement('pre');
   verdict.id = 'verdict';

@@ -1,5 +1,5 @@
-//! A type of one's own, built on a mutex and a condition variable of `exclusion`, checked with loom:
-//! every order of its steps, up to a number of preemptions.
+//! A type of one's own, built on a mutex and a condition variable of `exclusion`, checked with
+//! loom: every order of its steps, up to a number of preemptions.
 //!
 //! ```sh
 //! cd loom-tests && cargo run -p downstream --example own_type
@@ -39,17 +39,18 @@ impl Mailbox {
         letters.pop().expect("one is there")
     }
 
-    /// A mistake: between the letter and the notification another thread may take it.
+    /// A mistake: between the two locks another thread may read the same letter.
     fn take_carelessly(&self) -> u32 {
         let mut letters = self.letters.lock();
-        if letters.is_empty() {
-            self.arrived.wait(&mut letters);
-        }
-        letters.pop().expect("somebody else has taken it")
+        self.arrived.wait_while(&mut letters, |letters| letters.is_empty());
+        let letter = letters[letters.len() - 1];
+        drop(letters);
+        self.letters.lock().pop();
+        letter
     }
 }
 
-/// Two threads take a letter each, of two that are put in.
+/// Two threads take a letter each, of two that one of them puts in.
 fn explore(take: fn(&Mailbox) -> u32) -> (usize, bool) {
     let executions = std::sync::Arc::new(AtomicUsize::new(0));
     let counted = std::sync::Arc::clone(&executions);
@@ -58,14 +59,12 @@ fn explore(take: fn(&Mailbox) -> u32) -> (usize, bool) {
     let run = move || {
         counted.fetch_add(1, Relaxed);
         let mailbox = Arc::new(Mailbox::new());
-        let takers = [(); 2].map(|()| {
-            let mailbox = mailbox.clone();
-            thread::spawn(move || take(&mailbox))
-        });
+        let other = mailbox.clone();
+        let other = thread::spawn(move || take(&other));
         mailbox.put(1);
         mailbox.put(2);
-        let sum: u32 = takers.map(|taker| taker.join().unwrap()).iter().sum();
-        assert_eq!(sum, 3, "each letter is taken once");
+        let letters = [take(&mailbox), other.join().unwrap()];
+        assert_eq!(letters.iter().sum::<u32>(), 3, "each letter is taken once");
     };
     let holds = catch_unwind(AssertUnwindSafe(|| model.check(run))).is_ok();
     (executions.load(Relaxed), holds)

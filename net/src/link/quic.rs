@@ -383,3 +383,130 @@ impl Drop for QuicLink {
         self.tasks.iter().for_each(AbortHandle::abort);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMIT: Duration = Duration::from_secs(60);
+
+    /// Addresses on loopback that are free for now.
+    fn addresses(count: usize) -> Vec<SocketAddr> {
+        let bind = |_| std::net::UdpSocket::bind("127.0.0.1:0").expect("there are some");
+        let sockets: Vec<_> = (0..count).map(bind).collect();
+        sockets.iter().map(|socket| socket.local_addr().expect("it is bound")).collect()
+    }
+
+    fn all_settings(count: usize) -> Vec<Settings> {
+        let keys: Vec<_> = (0..count).map(|_| SecretKey::generate()).collect();
+        let all = keys.iter().zip(addresses(count));
+        let peers: Vec<_> = all.map(|(key, address)| Peer { key: key.public(), address }).collect();
+        let settings = |(me, secret): (NodeId, SecretKey)| Settings {
+            me,
+            secret,
+            listen: peers[me.index()].address,
+            peers: peers.clone(),
+            alpn: b"test/1".to_vec(),
+            idle_timeout: Duration::from_secs(3),
+        };
+        NodeId::all(count).zip(keys).map(settings).collect()
+    }
+
+    async fn next(link: &mut QuicLink) -> Event {
+        tokio::time::timeout(LIMIT, link.next()).await.expect("it happens").expect("it is open")
+    }
+
+    const A: NodeId = NodeId(0);
+    const B: NodeId = NodeId(1);
+
+    #[tokio::test]
+    async fn a_session_carries_frames_in_order_ends_for_both_and_begins_anew() {
+        let mut settings = all_settings(2).into_iter();
+        let mut a = QuicLink::bind(settings.next().unwrap()).await.unwrap();
+        let mut b = QuicLink::bind(settings.next().unwrap()).await.unwrap();
+        assert_eq!(next(&mut a).await, Event::Up(B));
+        assert_eq!(next(&mut b).await, Event::Up(A));
+        for number in 0..200 {
+            a.send(B, vec![number; 100 * usize::from(number)]);
+            b.send(A, vec![number]);
+        }
+        for number in 0..200 {
+            assert_eq!(next(&mut a).await, Event::Frame(B, vec![number]));
+            let frame = vec![number; 100 * usize::from(number)];
+            assert_eq!(next(&mut b).await, Event::Frame(A, frame));
+        }
+        b.end(A, "enough is enough");
+        let Event::Ended(B, why) = next(&mut a).await else { panic!("it has ended") };
+        assert!(why.contains("enough is enough"), "{why}");
+        assert_eq!(next(&mut a).await, Event::Up(B));
+        assert_eq!(next(&mut b).await, Event::Up(A));
+        a.close().await;
+        let Event::Ended(A, why) = next(&mut b).await else { panic!("it has ended") };
+        assert!(why.contains("shut down"), "{why}");
+    }
+
+    #[tokio::test]
+    async fn a_peer_that_takes_nothing_loses_its_session() {
+        let mut settings = all_settings(2).into_iter();
+        let mut a = QuicLink::bind(settings.next().unwrap()).await.unwrap();
+        let mut b = QuicLink::bind(settings.next().unwrap()).await.unwrap();
+        assert_eq!(next(&mut a).await, Event::Up(B));
+        assert_eq!(next(&mut b).await, Event::Up(A));
+        // Nobody asks b for what comes. Sending never waits, and ends at some time.
+        let mut sent = 0;
+        while a.sessions[B.index()].is_some() {
+            a.send(B, vec![0; frame::MOST_BYTES]);
+            sent += 1;
+            assert!(sent < 10_000, "there is no bound");
+        }
+        assert!(matches!(next(&mut a).await, Event::Ended(B, why) if why.contains("slowly")));
+    }
+
+    #[tokio::test]
+    async fn a_frame_that_is_too_long_ends_the_session() {
+        let mut settings = all_settings(2).into_iter();
+        let (a, b) = (settings.next().unwrap(), settings.next().unwrap());
+        let to = EndpointAddr::new(b.peers[1].key.to_iroh()).with_ip_addr(b.peers[1].address);
+        let mut b = QuicLink::bind(b).await.unwrap();
+        // A member in its wrong mind.
+        let endpoint = Endpoint::builder(presets::Minimal)
+            .secret_key(a.secret.to_iroh())
+            .clear_ip_transports()
+            .bind_addr(a.listen)
+            .unwrap();
+        let endpoint = endpoint.bind().await.unwrap();
+        let connecting = endpoint.connect(to, &a.alpn);
+        let connection = tokio::time::timeout(LIMIT, connecting).await.unwrap().unwrap();
+        assert_eq!(next(&mut b).await, Event::Up(A));
+        let mut stream = connection.open_uni().await.unwrap();
+        stream.write_all(&u32::MAX.to_le_bytes()).await.unwrap();
+        let Event::Ended(A, why) = next(&mut b).await else { panic!("it has ended") };
+        assert!(why.contains("are allowed"), "{why}");
+    }
+
+    #[tokio::test]
+    async fn another_version_and_a_stranger_get_no_session() {
+        for stranger in [false, true] {
+            let mut settings = all_settings(2);
+            if stranger {
+                settings[0].secret = SecretKey::generate();
+            } else {
+                settings[0].alpn = b"test/2".to_vec();
+            }
+            let mut settings = settings.into_iter();
+            let mut a = QuicLink::bind(settings.next().unwrap()).await.unwrap();
+            let mut b = QuicLink::bind(settings.next().unwrap()).await.unwrap();
+            let told = tokio::time::timeout(Duration::from_secs(2), b.next());
+            let other = tokio::time::timeout(Duration::from_secs(2), async {
+                loop {
+                    // A stranger has a session for a moment, until it is told why not.
+                    if let Some(Event::Ended(_, why)) = a.next().await {
+                        assert!(why.contains("your key"), "{why}");
+                    }
+                }
+            });
+            let (told, _): (_, Result<(), _>) = tokio::join!(told, other);
+            assert!(told.is_err(), "{told:?}");
+        }
+    }
+}

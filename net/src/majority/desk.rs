@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use exclusion::message::{Fence, Input, NodeId, NodeSet, Outbox, Output, Protocol, Violation};
 use exclusion::message::{Epoch, step_lock};
+use exclusion::message::{Fence, Input, NodeId, NodeSet, Outbox, Output, Protocol, Violation};
 
 /// Where the user of a resource is.
 ///

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use exclusion::message::{Blueprint, Machine, NodeId};
@@ -67,11 +67,13 @@ impl Node {
         B::Lock: Send,
         Inner<B>: Serialize + DeserializeOwned + Send,
     {
-        let nodes = u32::try_from(settings.nodes).map_err(|error| Down::Engine(error.to_string()))?;
+        let nodes =
+            u32::try_from(settings.nodes).map_err(|error| Down::Engine(error.to_string()))?;
         let log = LogStore::open(Arc::clone(&medium)).map_err(disk)?;
         let state = StateStore::open(Arc::clone(&medium), nodes).map_err(disk)?;
         let (identity, is_new) = Identity::open(medium).map_err(disk)?;
-        if is_new && !(log.is_blank() && state.covers().is_none()) || log.purged() > state.covers() {
+        if is_new && !(log.is_blank() && state.covers().is_none()) || log.purged() > state.covers()
+        {
             return Err(Down::Disk("a part of the data directory is missing".to_owned()));
         }
         let (life, digest) = (identity.life(), settings.digest(&format!("{blueprint:?}")));
@@ -165,11 +167,7 @@ impl Node {
         }
     }
 
-    #[expect(clippy::type_complexity, reason = "it is taken apart where it is called")]
-    fn ask(
-        &self,
-        name: &str,
-    ) -> Result<(Withdraw, oneshot::Receiver<Result<Guard, Down>>), Down> {
+    fn ask(&self, name: &str) -> Result<(Withdraw, oneshot::Receiver<Result<Guard, Down>>), Down> {
         let mut names = self.shared.settings.resources.iter();
         let resource = names.position(|it| it == name);
         let resource = resource.ok_or_else(|| Down::NoSuchResource(name.to_owned()))?;

@@ -11,13 +11,14 @@ use std::time::Duration;
 use exclusion::message::NodeId;
 use tokio::sync::Notify;
 
+use super::transport::MOST_BYTES;
 use super::wire::{Batch, Call, Caller, Receipt, Reply};
 
 /// How many letters may wait. A node whose letters are not taken stops, and does not grow.
 const MOST_WAITING: usize = 1 << 16;
 
-/// How many letters, and of how many bytes, are in one call.
-const MOST_IN_CALL: (usize, usize) = (256, 1 << 20);
+/// How many letters, and of how many bytes, are in one call. A letter is no longer than that.
+const MOST_IN_CALL: (usize, usize) = (256, MOST_BYTES / 2);
 
 #[derive(Default)]
 struct Waiting {
@@ -51,7 +52,7 @@ impl Post {
     /// Puts a letter in. Says whether there was room.
     pub(super) fn push(&self, letter: Vec<u8>) -> bool {
         let mut waiting = self.waiting();
-        if waiting.letters.len() >= MOST_WAITING {
+        if waiting.letters.len() >= MOST_WAITING || letter.len() > MOST_IN_CALL.1 {
             return false;
         }
         waiting.letters.push_back(letter);

@@ -26,6 +26,8 @@ pub struct Settings {
 }
 
 impl Settings {
+    pub(super) const SNAPSHOT_EVERY: u64 = 1000;
+
     /// With a lease of three seconds.
     pub fn new(me: NodeId, nodes: usize, resources: &[&str]) -> Self {
         Self {
@@ -34,7 +36,7 @@ impl Settings {
             resources: resources.iter().map(|&name| name.to_owned()).collect(),
             lease: Duration::from_secs(3),
             period: Duration::from_millis(100),
-            snapshot_every: 1000,
+            snapshot_every: Self::SNAPSHOT_EVERY,
         }
     }
 
@@ -95,6 +97,12 @@ pub enum Down {
     Engine(String),
     /// A member takes no letters, and they have become too many.
     Overflow(NodeId),
+    /// The configuration has no member of this number.
+    NoMember(u32),
+    /// The configuration has another key for this member.
+    Key(u32),
+    /// It cannot listen.
+    Listen(String),
     /// There is no resource of that name.
     NoSuchResource(String),
 }
@@ -114,6 +122,9 @@ impl fmt::Display for Down {
             Self::Overflow(peer) => {
                 write!(f, "{peer} takes no messages, and too many wait: start the node again")
             }
+            Self::NoMember(id) => write!(f, "the configuration has no member {id}"),
+            Self::Key(id) => write!(f, "the configuration has another key for member {id}"),
+            Self::Listen(why) => write!(f, "{why}"),
             Self::NoSuchResource(name) => {
                 write!(f, "there is no resource {name}: name it in the configuration")
             }

@@ -273,7 +273,12 @@ impl<B: Blueprint> Site<B> {
     ///
     /// # Errors
     /// If there is no such timer.
-    pub fn timeout(&mut self, epoch: u64, resource: usize, timer: Timer) -> Result<Out<B>, Refused> {
+    pub fn timeout(
+        &mut self,
+        epoch: u64,
+        resource: usize,
+        timer: Timer,
+    ) -> Result<Out<B>, Refused> {
         if epoch != self.epoch {
             return Ok(Vec::new());
         }

@@ -58,12 +58,13 @@ impl StateStore {
     /// # Errors
     /// If the snapshot cannot be read, or is not whole.
     pub fn open(medium: Arc<dyn Medium>, nodes: u32) -> io::Result<Self> {
-        let kept = match medium.read(SNAPSHOT)? {
-            None => None,
-            Some(bytes) => Some(read(&bytes).ok_or_else(|| {
-                io::Error::other("the snapshot is damaged: replace this node")
-            })?),
-        };
+        let kept =
+            match medium.read(SNAPSHOT)? {
+                None => None,
+                Some(bytes) => Some(read(&bytes).ok_or_else(|| {
+                    io::Error::other("the snapshot is damaged: replace this node")
+                })?),
+            };
         let (applied, roster) = match &kept {
             None => (Applied::default(), Roster::new(nodes)),
             Some(Kept { meta, data }) => {

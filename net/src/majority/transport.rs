@@ -7,7 +7,7 @@ use std::pin::Pin;
 use exclusion::message::NodeId;
 
 /// The most bytes of a request or a response. A transport refuses larger ones.
-pub const MOST_BYTES: usize = 1 << 22;
+pub const MOST_BYTES: usize = 60 * 1024;
 
 /// What comes of a call, later.
 pub type Later<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;

@@ -101,12 +101,7 @@ pub(super) struct Caller {
 
 impl Caller {
     /// Asks a peer, and waits for so long.
-    pub(super) async fn call(
-        &self,
-        peer: NodeId,
-        call: Call,
-        wait: Duration,
-    ) -> io::Result<Reply> {
+    pub(super) async fn call(&self, peer: NodeId, call: Call, wait: Duration) -> io::Result<Reply> {
         let request = encode(&Request { digest: self.digest, life: self.life, call })?;
         let response = tokio::time::timeout(wait, self.transport.call(peer, request));
         let response = response.await.map_err(|_| io::ErrorKind::TimedOut)??;

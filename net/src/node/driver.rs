@@ -43,6 +43,7 @@ pub(super) struct Driver<B: Blueprint, L> {
     guards: Guards,
     tell_over: watch::Sender<Option<Down>>,
     shutdown: Option<oneshot::Sender<()>>,
+    messages_sent: u64,
     /// Why the last session with each node has ended.
     ends: Vec<Option<String>>,
     /// Open as long as an epoch runs.
@@ -81,6 +82,7 @@ where
             guards: Guards { orders: desk.orders.downgrade(), over: desk.over.clone() },
             tell_over,
             shutdown: None,
+            messages_sent: 0,
             ends: vec![None; configuration.membership.members().len()],
             epoch: Span::none(),
         }
@@ -305,6 +307,7 @@ where
     fn send(&mut self, peer: NodeId, message: &Message<MessageOf<B>>) {
         metrics::counter!("exclusion_net_messages_sent_total", "kind" => message.kind())
             .increment(1);
+        self.messages_sent += 1;
         match frame::encode(message) {
             Ok(bytes) => self.link.send(peer, bytes),
             Err(why) => error!("a message cannot be written: {why}"),
@@ -313,24 +316,22 @@ where
 
     /// Lets the next user in that still waits. Says whether there is one.
     fn admit(&mut self, resource: usize, fence: Fence) -> bool {
-        while let Some(waiter) = self.lines[resource].next() {
-            let Some(orders) = self.guards.orders.upgrade() else { return false };
-            let (over, store) = (self.guards.over.clone(), self.store.clone());
-            let ticket = waiter.ticket;
-            let guard = Guard::new(Desk { orders, over, store }, resource, ticket, fence);
-            let name = self.name(resource);
-            let waited = waiter.since.elapsed();
-            waiter.span.in_scope(|| debug!(resource = name, %fence, ?waited, "entered"));
-            let span = tracing::debug_span!(parent: &self.epoch, "inside", resource = name, %fence);
-            let holder = Holder { ticket, fence, since: Instant::now(), _span: span };
-            metrics::counter!("exclusion_net_entries_total").increment(1);
-            metrics::histogram!("exclusion_net_wait_seconds").record(waited);
-            // If it stops waiting now, the guard is dropped, and says so as any other does.
-            self.lines[resource].inside = Some(holder);
-            let _ = waiter.reply.send(Ok(guard));
-            return true;
-        }
-        false
+        let Some(waiter) = self.lines[resource].next() else { return false };
+        let Some(orders) = self.guards.orders.upgrade() else { return false };
+        let (over, store) = (self.guards.over.clone(), self.store.clone());
+        let ticket = waiter.ticket;
+        let guard = Guard::new(Desk { orders, over, store }, resource, ticket, fence);
+        let name = self.name(resource);
+        let waited = waiter.since.elapsed();
+        waiter.span.in_scope(|| debug!(resource = name, %fence, ?waited, "entered"));
+        let span = tracing::debug_span!(parent: &self.epoch, "inside", resource = name, %fence);
+        let holder = Holder { ticket, fence, since: Instant::now(), _span: span };
+        metrics::counter!("exclusion_net_entries_total").increment(1);
+        metrics::histogram!("exclusion_net_wait_seconds").record(waited);
+        // If it stops waiting now, the guard is dropped, and says so as any other does.
+        self.lines[resource].inside = Some(holder);
+        let _ = waiter.reply.send(Ok(guard));
+        true
     }
 
     fn refuse_all(&mut self, why: &Down) {
@@ -396,6 +397,7 @@ where
             },
             last_epoch: self.machine.record().epoch,
             is_awaited: self.machine.is_awaited(),
+            messages_sent: self.messages_sent,
             peers: me.others(self.ends.len()).map(peer).collect(),
             resources: self.configuration.resources.iter().zip(&self.lines).map(resource).collect(),
         }

@@ -27,7 +27,7 @@ use crate::link::Link;
 use crate::link::quic::{self, QuicLink};
 use crate::membership::{Configuration, PROTOCOL_VERSION};
 use crate::store::{Store, StoreError, clear, try_to_clear};
-use crate::strict::{Record, Strict};
+use crate::strict::{Precautions, Record, Strict};
 use driver::Driver;
 use order::{Desk, Order};
 
@@ -63,6 +63,15 @@ impl Node {
     /// # Errors
     /// If it is no member, has another key, or its directory or address cannot be used.
     pub async fn start(settings: Settings) -> Result<Self, StartError> {
+        Self::start_with(settings, Precautions::ALL).await
+    }
+
+    /// The same with a precaution left out, to show what it is for.
+    #[doc(hidden)]
+    pub async fn start_with(
+        settings: Settings,
+        precautions: Precautions,
+    ) -> Result<Self, StartError> {
         let Settings { configuration, me, secret, data } = settings;
         let (store, node) = open(&configuration, me, &secret, &data)?;
         let kept = store.read()?;
@@ -77,7 +86,7 @@ impl Node {
             idle_timeout: configuration.idle_timeout,
         });
         let link = link.await.map_err(StartError::Listen)?;
-        Ok(Self::start_over(link, configuration, node, store, kept)?)
+        Ok(Self::start_over(link, configuration, node, store, kept, precautions)?)
     }
 
     /// Starts a node over a link.
@@ -87,9 +96,10 @@ impl Node {
         me: NodeId,
         store: Store,
         kept: Record,
+        precautions: Precautions,
     ) -> Result<Self, StoreError> {
         let (size, algorithm) = (configuration.size(), configuration.algorithm);
-        let starting = Starting { link, configuration, me, store, kept };
+        let starting = Starting { link, configuration, me, store, kept, precautions };
         algorithm.build(size, starting).expect("the configuration was checked")
     }
 
@@ -188,17 +198,19 @@ struct Starting<L> {
     me: NodeId,
     store: Store,
     kept: Record,
+    precautions: Precautions,
 }
 
 impl<L: Link> Visitor for Starting<L> {
     type Output = Result<Node, StoreError>;
 
     fn visit<P: Shipped>(self, algorithm: &'static Algorithm, cluster: Vec<P>) -> Self::Output {
-        let Self { link, configuration, me, store, kept } = self;
+        let Self { link, configuration, me, store, kept, precautions } = self;
         let blueprint = FromRegistry::of(algorithm, &cluster);
         let resources = configuration.resources.len();
         let digest = configuration.digest();
         let mut machine = Strict::new(blueprint, me, digest, kept, random(), resources);
+        machine = machine.with(precautions);
         store.keep(machine.record())?;
         let incarnation = machine.life().incarnation;
 

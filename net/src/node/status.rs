@@ -21,6 +21,8 @@ pub struct Status {
     pub last_epoch: u64,
     /// Whether everybody waits for a user of this node that is inside since an earlier epoch.
     pub is_awaited: bool,
+    /// How many messages it has sent in this life.
+    pub messages_sent: u64,
     /// The others.
     pub peers: Vec<PeerStatus>,
     /// The resources.

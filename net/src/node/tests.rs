@@ -34,7 +34,8 @@ impl World {
         let store = Store::open(&self.data(id), &self.configuration, id)?;
         let me = self.configuration.membership.node(id).unwrap();
         let kept = store.read()?;
-        Node::start_over(self.network.link(me), self.configuration.clone(), me, store, kept)
+        let (link, configuration) = (self.network.link(me), self.configuration.clone());
+        Node::start_over(link, configuration, me, store, kept, Precautions::ALL)
     }
 
     fn start(&self, id: u32) -> Node {

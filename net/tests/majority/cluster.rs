@@ -212,7 +212,7 @@ async fn a_node_that_was_away_for_long_gets_a_snapshot() {
             // The leader may change meanwhile.
             while cluster.node(0).raise(epoch).await.is_err() {
                 tokio::time::sleep(Duration::from_millis(5)).await;
-                epoch = cluster.node(0).roster().epoch();
+                epoch = epoch.max(cluster.node(0).roster().epoch());
             }
         };
         within(raised).await;

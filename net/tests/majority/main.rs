@@ -3,6 +3,7 @@
 
 mod chaos;
 mod cluster;
+mod quic;
 mod roster;
 mod site;
 mod storage;

@@ -14,13 +14,19 @@ fn commands() -> impl Strategy<Value = Command> {
         fence.map(|(epoch, entry)| Fence { epoch: Epoch::numbered(epoch), entry })
     });
     prop_oneof![
-        (node(), few.clone(), 0..9u64)
-            .prop_map(|(node, incarnation, beat)| Command::Admit { node, incarnation, beat }),
+        (node(), few.clone(), 0..9u64).prop_map(|(node, incarnation, beat)| Command::Admit {
+            node,
+            incarnation,
+            beat
+        }),
         (node(), few.clone(), 0..9u64, fence).prop_map(|(node, incarnation, beat, fence)| {
             Command::Beat { node, incarnation, beat, fence }
         }),
-        (node(), few.clone(), 0..9u64)
-            .prop_map(|(node, incarnation, beat)| Command::Exclude { node, incarnation, beat }),
+        (node(), few.clone(), 0..9u64).prop_map(|(node, incarnation, beat)| Command::Exclude {
+            node,
+            incarnation,
+            beat
+        }),
         (node(), few).prop_map(|(node, incarnation)| Command::Leave { node, incarnation }),
         prop_oneof![0..20u64, Just(u64::MAX >> 1), Just(u64::MAX)]
             .prop_map(|epoch| Command::Raise { epoch }),
@@ -76,6 +82,9 @@ const MEMBER: NodeId = NodeId(0);
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct State {
     now: u8,
+    /// What both have applied.
+    base: Roster,
+    /// What has been agreed on since.
     log: Vec<Command>,
     flying: Vec<Command>,
     /// When each beat was sent.
@@ -97,11 +106,19 @@ enum Action {
 
 impl State {
     fn roster(&self, applied: usize) -> Roster {
-        let mut roster = Roster::new(2);
+        let mut roster = self.base.clone();
         for command in &self.log[..applied] {
             let _: Result<u64, Stale> = roster.apply(command);
         }
         roster
+    }
+
+    /// Forgets what both have applied.
+    fn shorten(&mut self) {
+        let both = self.applied[0].min(self.applied[1]);
+        self.base = self.roster(both);
+        self.log.drain(..both);
+        self.applied.iter_mut().for_each(|applied| *applied -= both);
     }
 }
 
@@ -122,7 +139,8 @@ impl Model for Leases {
     fn init_states(&self) -> Vec<State> {
         let flying = vec![Command::Admit { node: MEMBER, incarnation: 1, beat: 0 }];
         let (log, sent) = (Vec::new(), vec![0]);
-        vec![State { now: 0, log, flying, sent, applied: [0, 0], seen: None }]
+        let base = Roster::new(2);
+        vec![State { now: 0, base, log, flying, sent, applied: [0, 0], seen: None }]
     }
 
     fn actions(&self, state: &State, actions: &mut Vec<Action>) {
@@ -134,8 +152,8 @@ impl Model for Leases {
     fn next_state(&self, last: &State, action: Action) -> Option<State> {
         let mut next = last.clone();
         match action {
-            Action::Tick if last.now < 6 => next.now += 1,
-            Action::Beat if last.sent.len() < 4 => {
+            Action::Tick if last.now < 5 => next.now += 1,
+            Action::Beat if last.sent.len() < 3 => {
                 let (node, incarnation, beat) = (MEMBER, 1, last.sent.len() as u64);
                 next.sent.push(last.now);
                 next.flying.push(match last.roster(last.applied[0]).seat(MEMBER) {
@@ -143,7 +161,7 @@ impl Model for Leases {
                     None => Command::Admit { node, incarnation, beat },
                 });
             }
-            Action::Commit(which) => {
+            Action::Commit(which) if last.log.len() < 2 => {
                 let command = next.flying.remove(which);
                 next.log.push(command);
             }
@@ -157,7 +175,7 @@ impl Model for Leases {
                     }
                 }
             }
-            Action::Exclude if last.flying.len() < 4 => {
+            Action::Exclude if last.flying.len() < 3 => {
                 let (seat, since) = last.seen.filter(|(_, at)| last.now - at >= self.patience)?;
                 let beat = match self.names_beat {
                     true => seat.beat,
@@ -172,16 +190,20 @@ impl Model for Leases {
             }
             _ => return None,
         }
+        next.shorten();
         Some(next)
     }
 
     fn properties(&self) -> Vec<Property<Self>> {
         vec![
-            Property::always("a member that has a lease is a member", |model: &Self, state: &State| {
-                let head = state.roster(state.log.len()).seat(MEMBER);
-                let known = state.roster(state.applied[0]).seat(MEMBER);
-                !model.has_lease(state) || head.map(|it| it.since) == known.map(|it| it.since)
-            }),
+            Property::always(
+                "a member that has a lease is a member",
+                |model: &Self, state: &State| {
+                    let head = state.roster(state.log.len()).seat(MEMBER);
+                    let known = state.roster(state.applied[0]).seat(MEMBER);
+                    !model.has_lease(state) || head.map(|it| it.since) == known.map(|it| it.since)
+                },
+            ),
             Property::sometimes("a member is excluded", |_, state: &State| {
                 let head = state.roster(state.log.len());
                 head.epoch() > 1 && head.seat(MEMBER).is_none()

@@ -18,9 +18,7 @@ use crate::support::Disk;
 struct OnDisk;
 
 impl StoreBuilder<Types, LogStore, StateStore, tempfile::TempDir> for OnDisk {
-    async fn build(
-        &self,
-    ) -> Result<(tempfile::TempDir, LogStore, StateStore), StorageError<u64>> {
+    async fn build(&self) -> Result<(tempfile::TempDir, LogStore, StateStore), StorageError<u64>> {
         let folder = tempfile::tempdir().expect("there is room");
         let medium: Arc<dyn Medium> = Arc::new(Directory::open(folder.path()).expect("it is new"));
         let log = LogStore::open(Arc::clone(&medium)).expect("it is empty");
@@ -196,7 +194,7 @@ async fn a_log_that_has_lost_what_was_acknowledged_is_refused() {
         perform(&mut log, write).await.expect("the disk works");
     }
     let mut bytes = disk.piece("log");
-    bytes[20] ^= 1;
+    bytes[13] ^= 1;
     disk.set("log", bytes);
     let error = LogStore::open(Arc::new(disk)).err().expect("it is damaged");
     assert!(error.to_string().contains("damaged at byte 0"), "{error}");

@@ -16,7 +16,6 @@ struct Pieces {
     left: Option<usize>,
     /// How much of a torn append is left, in 256ths, and whether the rest is garbage.
     torn: (usize, bool),
-    writes: usize,
 }
 
 /// A disk in memory. Clones are the same disk.
@@ -37,11 +36,6 @@ impl Disk {
     /// It works again, with what is there.
     pub fn mend(&self) {
         self.with(|disk| disk.left = None);
-    }
-
-    /// How many writes have succeeded.
-    pub fn writes(&self) -> usize {
-        self.with(|disk| disk.writes)
     }
 
     /// All bytes of a piece.
@@ -68,7 +62,6 @@ impl Pieces {
             Some(left) => *left -= 1,
             None => {}
         }
-        self.writes += 1;
         Ok(())
     }
 }

@@ -6,12 +6,29 @@ use std::net::UdpSocket;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use exclusion_net::SecretKey;
 use rustix::process::{Pid, Signal, kill_process};
 
-pub const NODE: &str = env!("CARGO_BIN_EXE_exclusion-node");
+/// The program that is tried: this build's, or the one that `NODE_PROGRAM` names.
+pub fn node_program() -> PathBuf {
+    let named = std::env::var_os("NODE_PROGRAM");
+    named.map_or_else(|| env!("CARGO_BIN_EXE_exclusion-node").into(), PathBuf::from)
+}
+
+/// A port that no other cluster of these tests has. Below those that the system gives away.
+fn next_port() -> u16 {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let from = std::process::id() * 100;
+    loop {
+        let port = 10_000 + ((from + NEXT.fetch_add(1, Ordering::SeqCst)) % 20_000) as u16;
+        if UdpSocket::bind(("127.0.0.1", port)).is_ok() {
+            return port;
+        }
+    }
+}
 
 /// Nobody waits longer for something that must happen.
 pub const LIMIT: Duration = Duration::from_secs(120);
@@ -23,8 +40,8 @@ pub struct Plan {
     pub idle_timeout_ms: u64,
     /// The network namespace of each node, and its address there.
     pub places: Option<Vec<(String, String)>>,
-    /// The program that is a node.
-    pub program: PathBuf,
+    /// The precaution that its nodes leave out.
+    pub without: Option<&'static str>,
 }
 
 impl Default for Plan {
@@ -35,7 +52,7 @@ impl Default for Plan {
             // Generous: machines that test are busy.
             idle_timeout_ms: 3000,
             places: None,
-            program: NODE.into(),
+            without: None,
         }
     }
 }
@@ -55,15 +72,12 @@ impl Cluster {
             "algorithm = \"{}\"\nresources = [\"counter\", \"other\"]\nidle_timeout_ms = {}\n",
             plan.algorithm, plan.idle_timeout_ms
         );
-        // All at once, so that no two are the same.
-        let sockets: Vec<_> =
-            (0..plan.nodes).map(|_| UdpSocket::bind("127.0.0.1:0").unwrap()).collect();
-        for (socket, id) in sockets.iter().zip(1..) {
+        for id in 1..=plan.nodes as usize {
             let key = SecretKey::generate();
             key.write_new(&folder.join(format!("{id}.key"))).unwrap();
             let address = match &plan.places {
                 Some(places) => format!("{}:7100", places[id - 1].1),
-                None => socket.local_addr().unwrap().to_string(),
+                None => format!("127.0.0.1:{}", next_port()),
             };
             let key = key.public();
             text += &format!("[[member]]\nid = {id}\nkey = \"{key}\"\naddress = \"{address}\"\n");
@@ -99,7 +113,7 @@ impl Cluster {
 
     /// A command of a node.
     pub fn command(&self, id: u32, what: &[&str]) -> Command {
-        let mut command = self.at(id, NODE.as_ref());
+        let mut command = self.at(id, &node_program());
         command.arg(what[0]);
         command.arg("--config").arg(self.path("cluster.toml")).args(["--me", &id.to_string()]);
         command.args(&what[1..]);
@@ -118,12 +132,24 @@ impl Cluster {
 
     pub fn spawn(&self, id: u32, config: &Path) -> Child {
         let log = File::options().create(true).append(true).open(self.log_of(id)).unwrap();
-        let mut command = self.at(id, &self.plan.program);
-        command.arg("run").arg("--config").arg(config).args(["--me", &id.to_string()]);
+        let program = match self.plan.without {
+            None => node_program(),
+            Some(_) => std::env::current_exe().unwrap(),
+        };
+        let mut command = self.at(id, &program);
+        match self.plan.without {
+            None => command.arg("run").arg("--config").arg(config).args(["--me", &id.to_string()]),
+            // This very program is the node, by the test that runs one.
+            Some(without) => command
+                .args(["mutants::a_node_without_a_precaution", "--exact", "--nocapture"])
+                .env("MUTANT_WITHOUT", without)
+                .env("MUTANT_CONFIG", config)
+                .env("MUTANT_ME", id.to_string()),
+        };
         let piped = command.stdout(Stdio::piped()).stderr(log).stdin(Stdio::null());
         let mut child = piped.spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let said = BufReader::new(child.stdout.take().unwrap()).lines();
+        said.map_while(Result::ok).find(|line| line.contains("the node is up"));
         child
     }
 

@@ -4,5 +4,6 @@ mod chaos;
 mod faults;
 mod harness;
 mod increments;
+mod mutants;
 mod namespaces;
 mod refusals;

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use exclusion_net::SecretKey;
 
-use super::harness::{Cluster, NODE, Plan, wait_for};
+use super::harness::{Cluster, Plan, node_program, wait_for};
 
 #[test]
 fn a_node_that_has_lost_its_data_is_refused_until_the_others_replace_it() {
@@ -61,7 +61,7 @@ fn a_copy_of_a_node_that_runs_is_refused_by_the_others() {
     let elsewhere = config.replacen(&mine, "address = \"127.0.0.1:0\"", 1);
     fs::write(cluster.path("copy.toml"), elsewhere).unwrap();
     fs::copy(cluster.path("1.key"), cluster.path("copy.key")).unwrap();
-    let mut copy = Command::new(NODE)
+    let mut copy = Command::new(node_program())
         .args(["run", "--me", "1", "--config"])
         .arg(cluster.path("copy.toml"))
         .arg("--key")
@@ -130,7 +130,7 @@ fn another_configuration_is_refused() {
     cluster.must_enter(1);
     // What cannot be a configuration is wrong usage.
     fs::write(cluster.path("wrong.toml"), "algorithm = 7").unwrap();
-    let output = Command::new(NODE)
+    let output = Command::new(node_program())
         .args(["run", "--me", "1", "--config"])
         .arg(cluster.path("wrong.toml"))
         .output()

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::error::Error;
 use std::fmt;
+use std::ops::Range;
 
 use super::scribe::Scribe;
 use crate::message::{
@@ -79,7 +80,44 @@ impl Error for ReplayError {
 ///
 /// # Errors
 /// If the nodes are no cluster; and at the first difference.
-pub fn replay<P: Machine>(mut nodes: Vec<P>, trace: &Trace) -> Result<Vec<P>, ReplayError> {
+pub fn replay<P: Machine>(nodes: Vec<P>, trace: &Trace) -> Result<Vec<P>, ReplayError> {
+    replay_watched(nodes, trace, |_| {})
+}
+
+/// What a replay has come to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Replayed<'a, P> {
+    /// Which events of the trace the last step was: an input with its outputs, or something that
+    /// befell a node. None before the first.
+    pub events: Range<usize>,
+    /// The nodes after that step.
+    pub nodes: &'a [P],
+}
+
+/// Like [`replay`], and shows the nodes to `watch` before the first step and after each one.
+///
+/// ```
+/// use exclusion::message::sim::{Simulation, Workload};
+/// use exclusion::message::{NodeId, Protocol, TokenRing, replay_watched};
+///
+/// let ring = TokenRing::cluster(3)?;
+/// let wanted = Workload::Script(vec![(0.5, NodeId(2))]);
+/// let run = Simulation::new(ring.clone()).workload(wanted).traced().run()?;
+/// let mut phases = Vec::new();
+/// replay_watched(ring, &run.trace.unwrap(), |at| phases.push(at.nodes[2].phase()))?;
+/// phases.dedup();
+/// assert_eq!(format!("{phases:?}"), "[Idle, Waiting, Inside, Idle]");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// If the nodes are no cluster; and at the first difference. What is seen before that was as it is
+/// written.
+pub fn replay_watched<P: Machine>(
+    mut nodes: Vec<P>,
+    trace: &Trace,
+    mut watch: impl FnMut(Replayed<'_, P>),
+) -> Result<Vec<P>, ReplayError> {
     ClusterError::check_places(&nodes)
         .map_err(|error| ReplayError { event: 0, cause: ReplayCause::Cluster(error) })?;
     let mut replay = Replay {
@@ -89,11 +127,14 @@ pub fn replay<P: Machine>(mut nodes: Vec<P>, trace: &Trace) -> Result<Vec<P>, Re
         events: trace.events.iter(),
     };
     replay.start_silently(trace).map_err(|cause| ReplayError { event: 0, cause })?;
+    watch(Replayed { events: 0..0, nodes: replay.nodes });
+    let mut begun = 0;
     while let Some(event) = replay.events.next() {
-        replay.step(event).map_err(|cause| ReplayError {
-            event: trace.events.len() - replay.events.len(),
-            cause,
-        })?;
+        let outcome = replay.step(event);
+        let done = trace.events.len() - replay.events.len();
+        outcome.map_err(|cause| ReplayError { event: done, cause })?;
+        watch(Replayed { events: begun..done, nodes: replay.nodes });
+        begun = done;
     }
     Ok(nodes)
 }

@@ -1,6 +1,7 @@
 //! A node of a cluster, and the commands that use one.
 #![forbid(unsafe_code)]
 
+mod bench;
 mod keys;
 mod lock;
 mod operate;
@@ -44,6 +45,8 @@ enum Command {
     Replace(operate::Replace),
     /// Show how a node is.
     Status(operate::Status),
+    /// Measure entries over loopback, beside the same engine that only bounces messages.
+    Bench(bench::Bench),
 }
 
 /// Which node is meant.
@@ -99,6 +102,7 @@ fn main() -> ExitCode {
         Command::Lock(lock) => lock.run(),
         Command::Replace(replace) => replace.run(),
         Command::Status(status) => status.run(),
+        Command::Bench(bench) => bench.run(),
     };
     done.unwrap_or_else(|Failure { code, why }| {
         eprintln!("exclusion-node: {why}");

@@ -33,6 +33,7 @@
 //!    more.
 
 mod message;
+mod tree;
 
 pub use message::Message;
 
@@ -44,6 +45,7 @@ use crate::message::{
     Channels, Claims, ClusterError, Input, Machine, NodeId, NodeSet, Notice, Outbox, Output, Phase,
     Protocol, Refused, Timer, TokenClaim, step_part,
 };
+use tree::Tree;
 
 /// A token algorithm whose requests are passed on along a tree towards the token.
 pub trait Reroots: Claims {
@@ -54,24 +56,6 @@ pub trait Reroots: Claims {
 
 /// Where the token was after the last hop that a node took part in.
 type Trail = Option<(Hop, NodeId)>;
-
-/// The tree that a node is in.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-enum Tree<P, M> {
-    Grown {
-        number: u32,
-        lock: P,
-    },
-    /// It has reported to a census of these dead.
-    Frozen {
-        dead: NodeSet,
-        /// What has come of the next tree already.
-        early: Vec<(NodeId, M)>,
-        /// The root of the next tree, and the hop by which the token comes there.
-        root: Option<(NodeId, Hop)>,
-    },
-}
 
 /// A node of a lock whose tree grows anew around the token. See the [module](self).
 ///
@@ -272,10 +256,7 @@ impl<P: Reroots> Rerooting<P> {
             return Err(Refused("the token has the number of its hop"));
         }
         let most = 2 * self.nodes();
-        let number = match &self.tree {
-            Tree::Grown { number, .. } => *number,
-            Tree::Frozen { dead, .. } => NodeId::at(dead.len()).0,
-        };
+        let number = self.tree.number();
         match &mut self.tree {
             _ if tree > number => Err(Refused("it has reported for no such tree")),
             _ if tree < number => Ok(()),
@@ -310,7 +291,7 @@ impl<P: Reroots> Rerooting<P> {
                 let taken = self.give(Input::Receive { from, message }, out);
                 taken.inspect_err(|_| self.trail = before)
             }
-            Tree::Frozen { dead, .. } if tree < NodeId::at(dead.len()).0 => {
+            Tree::Frozen { .. } if tree < self.tree.number() => {
                 self.grow(out);
                 Ok(())
             }
