@@ -12,10 +12,10 @@
 //! | `black_white::DOORWAY`, `TURN` against each other | two inside | `black_white_bakeries` |
 //! | `peterson::RAISE`, `GIVE_WAY` against each other | two inside | `petersons` |
 //! | `priority::RAISE` against itself | two inside | `priorities` |
-//! | `condition::HAND_OVER` against `pooled::CALL` | a waiter is not woken | `a_waiter_is_notified_..` |
-//! | `pooled::CALL` against `waiting::SLEEP` | a waiter is not woken | `tests/wake_up.rs` |
-//! | `parking::WAKE` against `parking::SLEEP` | a waiter is not woken | `tests/wake_up.rs` |
-//! | the raw locks' fences against `parking::SLEEP` | a waiter is not woken | `contenders_..`, unaimed |
+//! | `condition::HAND_OVER` against `pooled::CALL` | a waiter sleeps on | `a_waiter_is_..` |
+//! | `pooled::CALL` against `waiting::SLEEP` | a waiter sleeps on | `tests/wake_up.rs` |
+//! | `parking::WAKE` against `parking::SLEEP` | a waiter sleeps on | `tests/wake_up.rs` |
+//! | raw fences against `parking::SLEEP` | a waiter sleeps on | `contenders_..`, unaimed |
 #![cfg(not(exclusion_loom))]
 
 mod common;

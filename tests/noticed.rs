@@ -68,7 +68,9 @@ fn deadlines_are_kept_by_every_lock() {
         assert!(lock.try_read_for(wait).is_some() && lock.try_write_for(wait).is_some());
         assert!(semaphore.try_acquire_for(wait).is_some());
     }
+    assert!(!mutex.is_locked() && !tree.is_locked());
     let held = (mutex.lock(), tree.lock(), lock.write(), semaphore.acquire());
+    assert!(mutex.is_locked() && tree.is_locked());
     let now = Instant::now();
     for deadline in [now, now + Duration::from_millis(2)] {
         assert!(
