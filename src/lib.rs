@@ -82,8 +82,8 @@
 //! - [`which_lock`](docs::which_lock): which lock when, by measurement.
 //! - [`parity`](docs::parity): what a program needs that leaves `parking_lot`.
 //! - [`cost`](docs::cost): what an entry costs by the number of threads, counted.
-//! - [`messages`]: the distributed algorithms, how to run them, and which to choose. Then elections,
-//!   failures and remedies.
+//! - [`messages`]: the distributed algorithms, how to run them, and which to choose. Then
+//!   elections, failures and remedies.
 //! - [`verification`](docs::verification): how this crate knows that it is right.
 //! - [`proofs`]: what is proved for any number of nodes.
 //! - [`explored`]: appendix, what was explored of the algorithms.

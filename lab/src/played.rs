@@ -10,8 +10,8 @@ use serde::Serialize;
 
 /// What the nodes know, step by step.
 ///
-/// Only what changes in the run is kept: a node's number, its neighbours and its quorum are the same
-/// throughout.
+/// Only what changes in the run is kept: a node's number, its neighbours and its quorum are the
+/// same throughout.
 #[derive(Clone, Default, PartialEq, Eq, Debug, Serialize)]
 pub struct Played {
     /// What there is to know: the names of the parts of a node's state.

@@ -390,8 +390,8 @@ fn the_commands_of_the_diagrams_draw_them() {
         assert!(lab.status.success(), "{words:?}: {lab:?}");
         let picture = std::fs::read_to_string(folder.join(format!("{algorithm}.svg")));
         let [life, inside, message] = counts(figure);
-        // One more stay inside stands in the legend, which is elsewhere on the page. An election has
-        // none.
+        // One more stay inside stands in the legend, which is elsewhere on the page. An election
+        // has none.
         let legend = usize::from(ELECTIONS.iter().all(|election| election.name != algorithm));
         assert_eq!(
             counts(&picture.expect("it was drawn")),

@@ -59,8 +59,8 @@ pub struct Writing(());
 /// most `COUNT` newcomers pass the thread at the head of the line. After `MICROS` microseconds the
 /// head lets nobody pass any more, as soon as it gets a core.
 ///
-/// An upgradable reader is in line as any other, and others may read beside it. When it upgrades, it
-/// waits for those that read, and for nobody in line: they wait for it.
+/// An upgradable reader is in line as any other, and others may read beside it. When it upgrades,
+/// it waits for those that read, and for nobody in line: they wait for it.
 ///
 /// A thread that reads while it has a reader's guard may wait for itself: if a writer has come
 /// in between, it waits behind the writer, which waits for the first guard. With parking_lot

@@ -15,8 +15,8 @@ pub(super) struct Moment {
     pub(super) events: usize,
 }
 
-/// By how many events something is there, and by how many it is over: for a page on which the run is
-/// stepped through. Nothing in a picture by itself.
+/// By how many events something is there, and by how many it is over: for a page on which the run
+/// is stepped through. Nothing in a picture by itself.
 pub(super) fn stepped(on_a_page: bool, from: Moment, to: Option<Moment>) -> String {
     match (on_a_page, to) {
         (false, _) => String::new(),

@@ -133,8 +133,8 @@ const TWO_CALL: &[Extent] = &[slow(&[1, 1, 0]).with_faults(1, 1).in_order().long
 /// An election on a ring that stands none.
 const ROUND: &[Extent] = &[slow(&[1, 0, 0]), slow(&[1; 3]), slow(&[1; 4]), slow(&[1; 5]).long()];
 
-/// A lock that starts from an election, where nobody goes down: all users of two nodes twice, and of
-/// three once.
+/// A lock that starts from an election, where nobody goes down: all users of two nodes twice, and
+/// of three once.
 const STARTED: &[Extent] = &[slow(&[2, 2]), slow(&[1; 3])];
 
 /// The same of two nodes. Three of Banta's that rely on Tmax deadlock: what comes before a node has

@@ -43,17 +43,17 @@
 //! A member submits a *beat* four times per lease, and counts its lease from when it sent the last
 //! one that was agreed on. The leader excludes a member of which it has applied no beat for two
 //! leases by its own clock; the command names the last beat, and is stale if there was a later one.
-//! So whoever led meanwhile, a lease has ended before its holder is excluded. Nothing depends on the
-//! engine's own leader lease.
+//! So whoever led meanwhile, a lease has ended before its holder is excluded. Nothing depends on
+//! the engine's own leader lease.
 //!
 //! A user is let in only while its node has a lease. A view that admits a node waits for users that
 //! are inside: the lock of a resource opens when all members have said that it is free.
 //!
 //! # The first start, and later ones
 //!
-//! The first start of a cluster needs all nodes: each keeps the *mark* of every other before it says
-//! welcome. From then on a node starts with its data directory and needs nobody. A node without its
-//! data directory has another mark, and is refused by every other.
+//! The first start of a cluster needs all nodes: each keeps the *mark* of every other before it
+//! says welcome. From then on a node starts with its data directory and needs nobody. A node
+//! without its data directory has another mark, and is refused by every other.
 //!
 //! # When to use etcd instead
 //!
@@ -61,8 +61,8 @@
 //! that come and go, or members that change while it runs, use them: they are older than this, and
 //! their leases promise the same. This is for a few processes that lock few things, and that want
 //! the lock within them: no further service, any algorithm of the registry, a word about who died
-//! inside, and a fence with each guard. Neither etcd's lock nor this one protects what does not check
-//! the fence (etcd: the revision of the key).
+//! inside, and a fence with each guard. Neither etcd's lock nor this one protects what does not
+//! check the fence (etcd: the revision of the key).
 //!
 //! # Example
 //!

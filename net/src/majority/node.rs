@@ -214,8 +214,8 @@ impl Node {
         raised.map_err(io::Error::other)
     }
 
-    /// Lets nobody in any more, leaves the view if nobody is inside, and stops. Guards that are left
-    /// are lost, and the others wait until they can exclude this node.
+    /// Lets nobody in any more, leaves the view if nobody is inside, and stops. Guards that are
+    /// left are lost, and the others wait until they can exclude this node.
     pub async fn shutdown(&self) {
         let (reply, is_free) = oneshot::channel();
         let closed = self.events.send(Event::Close { reply }).is_ok();

@@ -29,7 +29,8 @@ pub enum Rule {
     Orphan,
     /// The ring without epochs: the last word counts.
     LastList,
-    /// A list of an election before the one that is under way is dropped, and nothing is sent again.
+    /// A list of an election before the one that is under way is dropped, and nothing is sent
+    /// again.
     DropsLate,
     /// A winner that is down is announced and followed.
     DeadWinner,

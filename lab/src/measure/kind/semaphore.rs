@@ -6,8 +6,8 @@
 //! | `two_of_eight` | eight threads share two permits: half a microsecond with one, as long without | from the call to having it |
 //!
 //! The standard library and parking_lot have no semaphore. Theirs is the one that people write: a
-//! number behind a mutex, and a condition variable. tokio's waits in asynchronous code only, so here
-//! it never waits.
+//! number behind a mutex, and a condition variable. tokio's waits in asynchronous code only, so
+//! here it never waits.
 
 use std::io;
 use std::time::{Duration, Instant};
