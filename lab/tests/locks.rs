@@ -239,7 +239,7 @@ fn kept_rows() -> String {
             "ratio_std": ratio, "ratio_parking_lot": null, "jain": 0.875,
             "p50_ns": 1, "p90_ns": 2, "p99_ns": 3, "p999_ns": 4, "p9999_ns": 5,
             "longest_ns": 23_400_000, "longest_lowest_ns": 6, "longest_highest_ns": 24_000_000,
-            "begun_ns": 1_230_000, "switches": 0.25,
+            "begun_ns": 1_230_000, "switches": 0.25, "shares": [0.75, 0.25],
         })
     };
     let rows = [

@@ -272,11 +272,17 @@ pub fn table(rows: &[Row]) -> String {
     let widths: [usize; 9] = std::array::from_fn(|column| {
         lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0)
     });
+    let before_formula: usize = widths[..8].iter().map(|width| width + 2).sum();
     let mut table = String::new();
     for line in &lines {
         for (column, (cell, width)) in line.iter().zip(widths).enumerate() {
             match HEADINGS[column] {
                 "algorithm" | "graph" => write!(table, "{cell:width$}  "),
+                // A terminal has 80 columns.
+                "formula" if before_formula + cell.chars().count() > 80 => {
+                    table.truncate(table.trim_end().len());
+                    writeln!(table, "\n    {cell}")
+                }
                 "formula" => writeln!(table, "{cell}"),
                 _ => write!(table, "{cell:>width$}  "),
             }

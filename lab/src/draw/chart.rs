@@ -183,7 +183,7 @@ impl Chart {
         let root = SVGBackend::with_string(svg, (width, height)).into_drawing_area();
         let widest = self.y.marks.iter().map(|(_, text)| text.chars().count()).max().unwrap_or(1);
         let left = 30 + 9 * widest as u32;
-        let x = self.x.thinned((width.saturating_sub(left) / 46) as usize);
+        let x = self.x.thinned((width.saturating_sub(left + labels.room()) / 46) as usize);
         let y = self.y.thinned((height.saturating_sub(60) / 28) as usize);
         let mut chart = ChartBuilder::on(&root)
             .margin_top(12)

@@ -42,8 +42,9 @@ impl Visitor for Dies {
     fn visit<P: Shipped>(self, algorithm: &'static Algorithm, cluster: Vec<P>) -> Self::Output {
         let nodes = cluster.len();
         let cluster = Recovering::over(algorithm, cluster).map_err(|error| error.to_string())?;
-        // Node 1 is inside when it dies, and 0 and 2 wait.
-        let wanted = [(0.0, NodeId(1)), (0.4, NodeId(2)), (0.8, NodeId(0))];
+        // The others ask when they know that node 1 has asked. So it is inside when it dies, and
+        // 0 and 2 wait.
+        let wanted = [(0.0, NodeId(1)), (1.2, NodeId(2)), (1.4, NodeId(0))];
         let report = Simulation::new(cluster.clone())
             .seed(1)
             .delay(Delay::Uniform(0.6, 1.0))

@@ -79,7 +79,7 @@
   const width = document.documentElement.clientWidth;
   if (document.documentElement.scrollWidth > width) wrong.push(`wider than the screen: ${document.documentElement.scrollWidth}`);
   const figures = [...document.querySelectorAll('figure')].map(figure => {
-    const shown = [...figure.querySelectorAll('svg, table, pre, .shares')].some(it => it.getBoundingClientRect().height > 20);
+    const shown = [...figure.querySelectorAll('svg, table, pre, .shares')].some(it => it.checkVisibility() && it.getBoundingClientRect().height > 20);
     return { id: figure.id, shown, command: figure.querySelector('figcaption code')?.textContent ?? '', steps: figure.querySelectorAll('.steps button').length };
   });
   const verdict = document.createElement('pre');

@@ -226,15 +226,20 @@ fn summary(kind: Kind, scene: &Scene, effort: Effort, lock: &str, rounds: &[Roun
 mod tests {
     use super::*;
 
+    /// Where others have the cores, a thread may get none for a whole slice. So it may try again.
     #[test]
     fn every_scene_of_every_kind_ends_and_counts_entries() {
-        let effort = Effort { hogs: 0, slice: Duration::from_millis(5), rounds: 1 };
         for kind in Kind::ALL {
             for scene in kind.scenes() {
-                let rows = play(kind, &scene, effort, |_| {}).expect("few threads");
+                let mut slices = (0..10).map(|doubled| Duration::from_millis(5 << doubled));
+                let rows = slices.find_map(|slice| {
+                    let effort = Effort { hogs: 0, slice, rounds: 1 };
+                    let rows = play(kind, &scene, effort, |_| {}).expect("few threads");
+                    rows.iter().all(|row| row.mops > 0.0).then_some(rows)
+                });
+                let rows = rows.expect("entries of everybody in some seconds");
                 assert_eq!(rows.len(), scene.candidates.len());
                 for row in rows {
-                    assert!(row.mops > 0.0, "{row:?}");
                     assert_eq!(row.longest_ns > 0, row.p50_ns > 0, "{row:?}");
                 }
             }
