@@ -154,7 +154,7 @@ impl FaultsCommand {
             }
             _ => String::new(),
         };
-        let head = format!("{:25} {:24} {:23} {with}", row.algorithm, row.fault, row.plain);
+        let head = format!("{:25} {:24} {:20} {with}", row.algorithm, row.fault, row.plain);
         say(head.trim_end());
         if !cost.is_empty() {
             say(format_args!("{:25} {cost}", ""));
