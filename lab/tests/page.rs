@@ -182,7 +182,9 @@ fn runs() -> impl Iterator<Item = String> {
 
 /// Whether a broken variant sends no messages.
 fn is_about_registers(broken: &str) -> bool {
-    ["bakery_", "rw_bakery_", "black_white_", "tournament_"].iter().any(|lock| broken.starts_with(lock))
+    ["bakery_", "rw_bakery_", "black_white_", "tournament_"]
+        .iter()
+        .any(|lock| broken.starts_with(lock))
 }
 
 fn assert_sound(seen: &Seen, width: u32, with_steps: bool) {
